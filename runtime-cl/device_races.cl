@@ -54,6 +54,10 @@
 #define KASSAY_LOCAL_MIXED (1u << 8)
 #define KASSAY_LOCAL_SITES 0xffu
 
+/* Before the words of cells, local shadow memory has words in which simultaneous readers of a cell meet: the number of the
+ * cell, and the work-item (10 bits). */
+#define KASSAY_MEETINGS 256u
+
 KASSAY_INLINE static uint kassay_group(void) {
     return (uint)((get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0));
 }
@@ -126,7 +130,7 @@ KASSAY_INLINE void __kassay_race_end(__global uint *probe, ulong me) {
 KASSAY_INLINE void __kassay_race_clear(__global const uint *probe, __local uint *shadow) {
     uint items = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
     uint words = probe[KASSAY_LOCAL_WORDS];
-    for (uint i = kassay_item(); i < words; i += items) {
+    for (uint i = KASSAY_MEETINGS + kassay_item(); i < words; i += items) {
         shadow[i] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -234,7 +238,7 @@ KASSAY_INLINE static void kassay_read(__global uint *probe, __global ulong *cell
     }
 }
 
-/* A write that a work-item makes once: it need not look whether it wrote the cell before. */
+/* A write that a work-item is expected to make once: it need not look whether it wrote the cell before. */
 KASSAY_INLINE static void kassay_write_once(__global uint *probe, __global ulong *cell, ulong me, uint first, uint site,
                                             uint object, ulong offset) {
     ulong writer = atom_xchg((volatile __global ulong *)cell, me | site);
@@ -363,6 +367,10 @@ KASSAY_ACCESS(exchange, KASSAY_COMMA uint succeeded, KASSAY_COMMA succeeded)
 
 /* Local memory with its shadow in local memory. Everyone is of one group, and only one interval matters. */
 
+KASSAY_INLINE static __local uint *kassay_local_cell(__local uint *shadow, uint number) {
+    return shadow + KASSAY_MEETINGS + number * 2;
+}
+
 KASSAY_INLINE static bool kassay_local_conflicts(uint word, uint me) {
     uint difference = word ^ me;
     return difference >> KASSAY_LOCAL_INTERVAL == 0 &&
@@ -398,23 +406,46 @@ KASSAY_INLINE static uint kassay_local_put(volatile __local uint *place, uint se
     return old;
 }
 
-KASSAY_INLINE static void kassay_local_read(__global uint *probe, __local uint *cell, uint me, uint site, uint object,
-                                            ulong offset) {
+/* Returns whether another work-item reads the cell in this interval, as far as the two meet: whoever comes later takes the
+ * place of the earlier one, who then finds the later one there. What stood there before is never seen. */
+KASSAY_INLINE static bool kassay_local_meets(__local uint *shadow, uint number, uint me) {
+    volatile __local uint *place = shadow + (number & (KASSAY_MEETINGS - 1));
+    uint mine = number << 10 | (me >> KASSAY_LOCAL_ITEM & 0x3ff);
+    *place = mine;
+    uint now = *place;
+    return now != mine && (now ^ mine) >> 10 == 0;
+}
+
+/* Of many work-items that read a cell at the same time, few exchange its word, because a device makes exchanges of one word
+ * one after the other: those that know of another reader just store theirs with KASSAY_LOCAL_ITEMS. Whatever word of this
+ * interval that takes the place of, it says as much. */
+KASSAY_INLINE static void kassay_local_read(__global uint *probe, __local uint *shadow, uint number, uint me, uint site,
+                                            uint object, ulong offset) {
+    __local uint *cell = kassay_local_cell(shadow, number);
     uint reader = cell[1];
     if ((reader & KASSAY_LOCAL_ATOMIC) == 0 &&
         ((reader & KASSAY_LOCAL_MIXED) == 0 ? kassay_local_includes(reader, me)
                                             : (reader ^ me) >> KASSAY_LOCAL_ITEM == 0)) {
         return;
     }
-    kassay_local_put((volatile __local uint *)cell + 1, reader, me, me | site);
+    volatile __local uint *place = cell + 1;
+    bool is_known = (reader ^ me) >> KASSAY_LOCAL_INTERVAL != 0
+                        ? kassay_local_meets(shadow, number, me)
+                        : (reader & (KASSAY_LOCAL_ATOMIC | KASSAY_LOCAL_MIXED)) == 0;
+    if (is_known) {
+        *place = me | KASSAY_LOCAL_ITEMS | site;
+    } else {
+        kassay_local_put(place, reader, me, me | site);
+    }
     uint writer = *(volatile __local uint *)cell;
     if (kassay_local_conflicts(writer, me)) {
         kassay_local_tell(probe, me, site, writer, object, offset);
     }
 }
 
-KASSAY_INLINE static void kassay_local_write(__global uint *probe, __local uint *cell, uint me, uint site, uint object,
-                                             ulong offset) {
+KASSAY_INLINE static void kassay_local_write(__global uint *probe, __local uint *shadow, uint number, uint me,
+                                             uint site, uint object, ulong offset) {
+    __local uint *cell = kassay_local_cell(shadow, number);
     uint writer = *(volatile __local uint *)cell;
     if ((writer ^ me) >> KASSAY_LOCAL_ITEM == 0 && (writer & KASSAY_LOCAL_ATOMIC) == 0) {
         return;
@@ -427,8 +458,9 @@ KASSAY_INLINE static void kassay_local_write(__global uint *probe, __local uint 
     }
 }
 
-KASSAY_INLINE static void kassay_local_atomic(__global uint *probe, __local uint *cell, uint me, uint site, uint object,
-                                              ulong offset) {
+KASSAY_INLINE static void kassay_local_atomic(__global uint *probe, __local uint *shadow, uint number, uint me,
+                                              uint site, uint object, ulong offset) {
+    __local uint *cell = kassay_local_cell(shadow, number);
     uint writer = *(volatile __local uint *)cell;
     bool is_atomic = (writer & KASSAY_LOCAL_ATOMIC) != 0;
     if ((writer ^ me) >> KASSAY_LOCAL_ITEM == 0 || (is_atomic && kassay_local_includes(writer, me))) {
@@ -443,8 +475,9 @@ KASSAY_INLINE static void kassay_local_atomic(__global uint *probe, __local uint
     }
 }
 
-KASSAY_INLINE static void kassay_local_atomic_read(__global uint *probe, __local uint *cell, uint me, uint site,
-                                                   uint object, ulong offset) {
+KASSAY_INLINE static void kassay_local_atomic_read(__global uint *probe, __local uint *shadow, uint number, uint me,
+                                                   uint site, uint object, ulong offset) {
+    __local uint *cell = kassay_local_cell(shadow, number);
     uint reader = *((volatile __local uint *)cell + 1);
     if (kassay_local_includes(reader, me)) {
         return;
@@ -462,12 +495,12 @@ KASSAY_INLINE static void kassay_local_atomic_read(__global uint *probe, __local
     }
 }
 
-KASSAY_INLINE static void kassay_local_exchange(__global uint *probe, __local uint *cell, uint me, uint site,
-                                                uint object, ulong offset, uint succeeded) {
+KASSAY_INLINE static void kassay_local_exchange(__global uint *probe, __local uint *shadow, uint number, uint me,
+                                                uint site, uint object, ulong offset, uint succeeded) {
     if (succeeded != 0) {
-        kassay_local_atomic(probe, cell, me, site, object, offset);
+        kassay_local_atomic(probe, shadow, number, me, site, object, offset);
     } else {
-        kassay_local_atomic_read(probe, cell, me, site, object, offset);
+        kassay_local_atomic_read(probe, shadow, number, me, site, object, offset);
     }
 }
 
@@ -476,7 +509,8 @@ KASSAY_INLINE static void kassay_local_exchange(__global uint *probe, __local ui
                                                   ulong bytes, ulong offset, ulong size, uint shift, uint me,          \
                                                   uint site, uint object, uint strict PARAMETER) {                     \
         if (kassay_is_within(probe, bytes, offset, size, strict)) {                                                    \
-            kassay_local_##KIND(probe, shadow + (cells + (offset >> shift)) * 2, me, site, object, offset ARGUMENT);   \
+            uint number = (uint)(cells + (offset >> shift));                                                           \
+            kassay_local_##KIND(probe, shadow, number, me, site, object, offset ARGUMENT);                             \
         }                                                                                                              \
     }                                                                                                                  \
     KASSAY_INLINE void __kassay_race_local_##KIND##_all(__global uint *probe, __local uint *shadow, ulong cells,       \
@@ -485,7 +519,8 @@ KASSAY_INLINE static void kassay_local_exchange(__global uint *probe, __local ui
         if (size != 0 && kassay_is_within(probe, bytes, offset, size, strict)) {                                       \
             uint last = (uint)((offset + size - 1) >> shift);                                                          \
             for (uint i = (uint)(offset >> shift); i <= last; i++) {                                                   \
-                kassay_local_##KIND(probe, shadow + (cells + i) * 2, me, site, object, (ulong)i << shift ARGUMENT);    \
+                uint number = (uint)cells + i;                                                                         \
+                kassay_local_##KIND(probe, shadow, number, me, site, object, (ulong)i << shift ARGUMENT);              \
             }                                                                                                          \
         }                                                                                                              \
     }

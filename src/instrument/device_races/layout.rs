@@ -69,9 +69,14 @@ pub const MOST_INTERVALS: u32 = (1 << 14) - 1;
 /// The words of a cell's shadow in 32-bit words, in global and in local memory.
 const CELL_WORDS: u64 = 4;
 const LOCAL_CELL_WORDS: u64 = 2;
+/// Words of local shadow memory before those of cells, in which simultaneous readers meet.
+const MEETINGS: u64 = 256;
 
 /// Alignment of memory that a launch passes, in bytes, as executors choose it for margins.
 const LAUNCH_ALIGN: u64 = 128;
+
+/// Alignment in bytes of what lies in local memory: that of the largest cell.
+pub const LOCAL_ALIGN: u64 = 16;
 
 /// Where the shadow of local memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,13 +249,17 @@ impl RaceLayout {
         let mut launch = launch.clone();
         match self.local_shadow {
             LocalShadow::Local if self.takes_local => {
-                let words = local_cells.saturating_mul(LOCAL_CELL_WORDS);
-                let arguments = launch.args.iter().map(|arg| if let ArgValue::Local(bytes) = arg { *bytes } else { 0 });
-                let taken = arguments.fold(self.variable_bytes, u64::saturating_add);
+                let words = local_cells.saturating_mul(LOCAL_CELL_WORDS).saturating_add(MEETINGS);
+                let arguments = launch.args.iter().map(|arg| match arg {
+                    ArgValue::Local(bytes) => bytes.saturating_add(LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN,
+                    _ => 0,
+                });
+                // What lies there need not begin at the first byte.
+                let taken = arguments.fold(self.variable_bytes.saturating_add(LOCAL_ALIGN), u64::saturating_add);
                 if taken.saturating_add(words.saturating_mul(4)) > local_memory {
                     return Err(NotRun::NoLocalRoom);
                 }
-                launch.args.push(ArgValue::Local((words * 4).max(4)));
+                launch.args.push(ArgValue::Local(words * 4));
                 head[header::LOCAL_WORDS] = words as u32;
             }
             LocalShadow::Local => {}
@@ -358,11 +367,11 @@ mod tests {
         let objects = || vec![object(Place::LocalArgument(0), 2), object(Place::LocalVariable(32), 3)];
         let launch = launch(3, 8, vec![ArgValue::Local(64)]);
         let in_local = layout(objects(), LocalShadow::Local);
-        let planned = in_local.plan(&launch, 1, 224).unwrap();
+        let planned = in_local.plan(&launch, 1, 1264).unwrap();
         // Four cells of the variable come first.
         assert_eq!((number(&planned, 0, object::CELLS), planned.shadow_words), (4, 0));
-        assert_eq!(planned.launch.args[1..], [ArgValue::Local(160)]);
-        assert_eq!(in_local.plan(&launch, 1, 223), Err(NotRun::NoLocalRoom));
+        assert_eq!(planned.launch.args[1..], [ArgValue::Local(1024 + 160)]);
+        assert_eq!(in_local.plan(&launch, 1, 1263), Err(NotRun::NoLocalRoom));
         let planned = layout(objects(), LocalShadow::Global).plan(&launch, 1, 0).unwrap();
         assert_eq!(planned.shadow_words, 3 * 20 * 4);
         assert_eq!(number(&planned, 0, object::CELLS), planned.probe_words + 16);

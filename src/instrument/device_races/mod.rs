@@ -22,7 +22,9 @@ use inkwell::targets::TargetMachine;
 use super::guard;
 use crate::error::{Error, Result};
 use crate::kernel::{canonical, parameters};
-use crate::llvm::{AddressSpace, Function, Type, View, passes};
+use crate::llvm::{AddressSpace, AttributeIndex, Function, Type, View, passes};
+
+use self::layout::LOCAL_ALIGN;
 
 pub use self::accesses::{Kind, Place};
 pub use self::hand_over::HandOver;
@@ -58,6 +60,8 @@ pub fn weave(
     if takes_local {
         let pointer = view.pointer_type(AddressSpace::Local);
         kernel = with_argument(kernel, pointer, "kassay_local_shadow", AddressSpace::Local);
+        // NVIDIA's driver takes it at its word: without an alignment it may place the memory at any byte.
+        kernel.attributes(AttributeIndex::Parameter(args)).add_number("align", LOCAL_ALIGN);
     }
     kernel = with_argument(kernel, view.pointer_type(AddressSpace::Global), "kassay_probe", AddressSpace::Global);
     let mut found = match accesses::find(view, kernel, args) {

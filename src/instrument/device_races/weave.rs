@@ -1,12 +1,13 @@
 //! Inserts the calls that tell accesses to shadow memory.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use inkwell::module::Module;
 
 use super::accesses::{Access, Barrier, Found, Kind, Length, Place};
 use super::hand_over::HandOver;
-use super::layout::{LocalShadow, MOST_LOCAL_SITES, MOST_SITES, RaceLayout, RaceObject, RaceSite, object};
+use super::layout::{LOCAL_ALIGN, LocalShadow, MOST_LOCAL_SITES, MOST_SITES, RaceLayout, RaceObject, RaceSite, object};
 use crate::error::Result;
 use crate::instrument::guard::loops::Loops;
 use crate::instrument::runtime;
@@ -14,9 +15,6 @@ use crate::kernel::inline_frames::frames;
 use crate::llvm::IntPredicate::LLVMIntEQ;
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Builder, Function, Inst, Opcode, Type, Value, View};
 use crate::lower::host::table::SourcePlace;
-
-/// Alignment of variables in local memory in bytes: that of the largest cell.
-const LOCAL_ALIGN: u32 = 16;
 
 /// Numbers what is watched.
 ///
@@ -51,8 +49,7 @@ pub fn layout(
         objects.push(object);
     }
     let variables = view.globals().into_iter().filter(|g| g.value().ty().space() == Some(AddressSpace::Local));
-    let variable_bytes =
-        variables.map(|g| view.layout().abi_size(g.value_type()).next_multiple_of(LOCAL_ALIGN.into())).sum();
+    let variable_bytes = variables.map(|g| view.layout().abi_size(g.value_type()).next_multiple_of(LOCAL_ALIGN)).sum();
     let counts = |barrier: &Barrier<'_>| barrier.global || (barrier.local && local_shadow == LocalShadow::Global);
     let has_barriers = found.barriers.iter().any(counts);
     Ok(RaceLayout { sites, objects, local_shadow, takes_local, variable_bytes, has_barriers })
@@ -91,13 +88,38 @@ pub fn weave<'m>(module: &'m Module<'_>, kernel: Function<'m>, found: Found<'m>,
     Ok(())
 }
 
-/// Returns the blocks of a kernel that lie on cycles.
-fn repeated<'m>(kernel: Function<'m>) -> HashSet<Block<'m>> {
+/// By block of a kernel that lies on a cycle: the blocks of its innermost loop; none if cycles are no loops.
+type Repeated<'m> = HashMap<Block<'m>, Rc<HashSet<Block<'m>>>>;
+
+fn repeated<'m>(kernel: Function<'m>) -> Repeated<'m> {
     let loops = Loops::of(kernel);
-    match loops.irregular.is_empty() {
-        true => loops.all.iter().flat_map(|one| one.blocks.iter().map(|block| loops.blocks[*block])).collect(),
-        false => loops.blocks.into_iter().collect(),
+    let mut all = Repeated::new();
+    if !loops.irregular.is_empty() {
+        let none = Rc::new(HashSet::new());
+        return loops.blocks.into_iter().map(|block| (block, none.clone())).collect();
     }
+    // Inner loops follow those that contain them.
+    for one in &loops.all {
+        let blocks: Rc<HashSet<_>> = Rc::new(one.blocks.iter().map(|block| loops.blocks[*block]).collect());
+        all.extend(blocks.iter().map(|block| (*block, blocks.clone())));
+    }
+    all
+}
+
+/// Returns whether a value depends on one that blocks of a loop hand on from one iteration to the next.
+fn varies<'m>(value: Value<'m>, blocks: &HashSet<Block<'m>>) -> bool {
+    let mut known = HashSet::new();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        let Some(inst) = value.as_instruction().filter(|inst| blocks.contains(&inst.block())) else { continue };
+        if inst.is(Opcode::LLVMPHI) {
+            return true;
+        }
+        if known.insert(value) {
+            left.extend(inst.operands());
+        }
+    }
+    false
 }
 
 /// The shadow memory of an object, as values of the kernel's entry.
@@ -124,8 +146,7 @@ struct Weaver<'a, 'm> {
     me: Value<'m>,
     local_me: Option<Value<'m>>,
     first: Value<'m>,
-    /// The blocks that a work-item may execute several times.
-    repeated: HashSet<Block<'m>>,
+    repeated: Repeated<'m>,
     /// By memory.
     shadows: HashMap<usize, Shadow<'m>>,
 }
@@ -186,7 +207,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
                 }
             };
             if let (Place::LocalVariable(_), Some(global)) = (memory.place, memory.pointer.as_global()) {
-                let align = memory.pointer.alignment().unwrap_or_default().max(LOCAL_ALIGN);
+                let align = memory.pointer.alignment().unwrap_or_default().max(LOCAL_ALIGN as u32);
                 global.set_alignment(align);
             }
             shadows.insert(at, Shadow { number: number as u32, cells, bytes, start });
@@ -242,7 +263,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
                 if in_local { "local_" } else { "" },
                 match access.kind {
                     Kind::Read => "read",
-                    Kind::Write if !in_local && !self.repeated.contains(&access.inst.block()) => "write_once",
+                    Kind::Write if !in_local && self.writes_once(access) => "write_once",
                     Kind::Write => "write",
                     Kind::Atomic => "atomic",
                     Kind::AtomicRead => "atomic_read",
@@ -280,6 +301,14 @@ impl<'a, 'm> Weaver<'a, 'm> {
             self.call(&name, &args)?;
         }
         Ok(())
+    }
+
+    /// Whether a work-item is expected not to write the same place again and again.
+    fn writes_once(&self, access: &Access<'m>) -> bool {
+        let values = [Some(access.pointer), access.index.map(|(index, _)| index)];
+        self.repeated
+            .get(&access.inst.block())
+            .is_none_or(|blocks| values.into_iter().flatten().any(|value| varies(value, blocks)))
     }
 
     /// Whether a compare-exchange has succeeded, as a number: it says so, or returns what it expected.

@@ -15,7 +15,7 @@ use super::code::{Code, Lowered, LoweringOptions};
 use super::undefined;
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
-use crate::llvm::{AttributeIndex, Function, View};
+use crate::llvm::{AddressSpace, AttributeIndex, Function, View};
 
 /// Lowers a (woven) module.
 ///
@@ -60,7 +60,19 @@ fn prepare(module: &Module<'_>, entry: &str) -> Result<()> {
         }
     }
     limit_group_size(view, kernel);
+    align_local_memory(kernel);
     printf::rewrite(view)
+}
+
+/// Says how the local memory that a launch passes is aligned where the kernel does not: the driver takes an argument's
+/// alignment from the code, and without one it may place the memory at any byte.
+fn align_local_memory(kernel: Function<'_>) {
+    for (position, param) in (0..).zip(kernel.params()) {
+        let attributes = kernel.attributes(AttributeIndex::Parameter(position));
+        if param.ty().is_pointer() && param.ty().space() == Some(AddressSpace::Local) && !attributes.has("align") {
+            attributes.add_number("align", LARGEST_LOCAL_UNIT);
+        }
+    }
 }
 
 /// Says how large work-groups are: without a limit, the driver may give a work-item so many registers that a large
@@ -86,6 +98,9 @@ fn internalise(module: &Module<'_>, entry: &str) {
         global.make_internal();
     }
 }
+
+/// The largest alignment in bytes that one access to local memory takes in PTX.
+const LARGEST_LOCAL_UNIT: u64 = 16;
 
 /// LLVM's number of the calling convention of kernels in PTX.
 const PTX_KERNEL: u32 = 71;

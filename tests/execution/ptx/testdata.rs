@@ -86,7 +86,16 @@ fn every_kernel_that_can_be_searched_for_races_gives_ptx_that_does() {
         let mut codes = Vec::new();
         for local_shadow in [LocalShadow::Local, LocalShadow::Global] {
             match device_races::build(under_test, local_shadow, Target::Ptx)? {
-                Ok((code, _)) => codes.push(code),
+                Ok((code, layout)) => {
+                    let text = String::from_utf8_lossy(code.bytes());
+                    let last = text.lines().filter(|line| line.contains(".ptr .shared")).next_back();
+                    if layout.takes_local && !last.is_some_and(|line| line.contains(".align 16 ")) {
+                        return Err(kassay::Error::internal(format!(
+                            "the local shadow memory is not aligned: {last:?}"
+                        )));
+                    }
+                    codes.push(code);
+                }
                 // The simulator's.
                 Err(_) => {}
             }

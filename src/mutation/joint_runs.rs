@@ -46,13 +46,13 @@ pub struct JointRuns<'a, 't> {
     joins: Vec<bool>,
     /// The first baseline that nothing was run on ahead of time.
     next: usize,
-    /// By baseline: the cases that were run on it, with the results of all repeats.
-    results: BTreeMap<usize, Vec<(usize, Vec<JointResult>)>>,
+    /// By baseline: the cases that were run on it, in order, with the results of all repeats.
+    results: BTreeMap<usize, Vec<(usize, JointVerdict)>>,
 }
 
-/// What the runs of one case on one test show; texts are made for those that decide.
+/// What the runs of one case on one test show: the results of the first repeat and of the others. Texts are made for those that decide.
 #[derive(Debug, Clone)]
-pub struct JointVerdict(Vec<JointResult>);
+pub struct JointVerdict(JointResult, Vec<JointResult>);
 
 impl<'a, 't> JointRuns<'a, 't> {
     /// Begins without results. `None` if the module is not made for joint launches.
@@ -84,7 +84,7 @@ impl<'a, 't> JointRuns<'a, 't> {
         }
         let made = self.results.remove(&t).unwrap_or_default();
         let wanted = made.into_iter().filter(|(c, _)| is_wanted(&cases[*c], t, self.settings));
-        Ok(wanted.map(|(c, results)| (c, JointVerdict(results))).collect())
+        Ok(wanted.collect())
     }
 
     /// Adds a verdict of baseline `t` to a case.
@@ -231,11 +231,16 @@ impl<'a, 't> JointRuns<'a, 't> {
         for group in class {
             let known = self.results.entry(group.t).or_default();
             for c in &group.which {
-                let of_case: Vec<JointResult> = results.iter().map(|repeat| repeat[number]).collect();
+                let others = results[1..].iter().map(|repeat| repeat[number]).collect();
+                let verdict = JointVerdict(results[0][number], others);
                 number += 1;
+                if known.last().is_none_or(|(last, _)| last < c) {
+                    known.push((*c, verdict));
+                    continue;
+                }
                 match known.binary_search_by_key(c, |(known, _)| *known) {
-                    Ok(at) => known[at].1 = of_case,
-                    Err(at) => known.insert(at, (*c, of_case)),
+                    Ok(at) => known[at].1 = verdict,
+                    Err(at) => known.insert(at, (*c, verdict)),
                 }
             }
         }
@@ -256,7 +261,7 @@ impl<'a, 't> JointRuns<'a, 't> {
             let known = self.results.get(&group.t).map(Vec::as_slice).unwrap_or_default();
             let is_hungry = |c: &usize| {
                 let at = known.binary_search_by_key(c, |(known, _)| *known);
-                at.is_ok_and(|at| known[at].1.iter().any(|result| fault(result) == Some(FaultKind::Fuel)))
+                at.is_ok_and(|at| known[at].1.all().any(|result| fault(result) == Some(FaultKind::Fuel)))
             };
             let which: Vec<usize> = group.which.iter().copied().filter(is_hungry).collect();
             (!which.is_empty()).then(|| Group { which, ..group.clone() })
@@ -303,14 +308,18 @@ fn fault(result: &JointResult) -> Option<FaultKind> {
 }
 
 impl JointVerdict {
+    fn all(&self) -> impl Iterator<Item = &JointResult> {
+        std::iter::once(&self.0).chain(&self.1)
+    }
+
     /// Returns whether the test detects the case.
     fn detects(&self, allows_faults: bool) -> bool {
-        self.recorded_fault(allows_faults).is_some() || self.0.iter().all(|result| !result.agrees())
+        self.recorded_fault(allows_faults).is_some() || self.all().all(|result| !result.agrees())
     }
 
     /// The first fault that decides, as the word that guards record.
     fn recorded_fault(&self, allows_faults: bool) -> Option<(FaultKind, u32)> {
-        self.0.iter().find_map(|result| {
+        self.all().find_map(|result| {
             let kind = fault(result).filter(|kind| *kind == FaultKind::Fuel || !allows_faults)?;
             Some((kind, result.words()[0]))
         })
@@ -323,8 +332,8 @@ impl JointVerdict {
             Some((_, word)) => return TestVerdict::RuntimeError(describe(word)),
             None => {}
         }
-        let first = self.0.iter().find_map(JointResult::difference).map(|d| d.text(&baseline.references));
-        match (first, self.0.iter().all(|result| !result.agrees())) {
+        let first = self.all().find_map(JointResult::difference).map(|d| d.text(&baseline.references));
+        match (first, self.all().all(|result| !result.agrees())) {
             (None, _) => TestVerdict::Passed,
             (Some(difference), true) => TestVerdict::Killed(difference),
             (Some(difference), false) => TestVerdict::Flaky(difference),

@@ -95,13 +95,12 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
             });
             let outputs = outputs.collect();
             let words = results.as_chunks::<4>().0.as_chunks::<RESULT_WORDS>().0;
-            let results = words.iter().map(|one| JointResult(one.map(u32::from_le_bytes)));
-            let results: Vec<JointResult> = results.collect();
+            let result = |one: &[[u8; 4]; RESULT_WORDS]| JointResult(one.map(u32::from_le_bytes));
             let count = sweep.runs.len().max(1);
             kernel_times.sort_unstable();
             let kernel_time = kernel_times.iter().sum::<u64>();
             JointOutcome::Ran {
-                results: results.chunks(count).map(<[_]>::to_vec).collect(),
+                results: words.chunks(count).map(|repeat| repeat.iter().map(result).collect()).collect(),
                 outputs,
                 launches,
                 kernel_time: Duration::from_nanos(kernel_time),

@@ -245,6 +245,10 @@ impl Process {
         if status.is_none() {
             self.kill();
         }
+        self.exit(status)
+    }
+
+    fn exit(&self, status: Option<ExitStatus>) -> WorkerExit {
         WorkerExit {
             signal: status.and_then(|s| s.signal()),
             exit_code: status.and_then(|s| s.code()),

@@ -286,11 +286,13 @@ impl OpenClExecutor {
     pub fn restart(&mut self) {
         self.worker = match self.spare.take() {
             Some(process) => Worker::TakingOver(process),
-            None => match self.options.start(self.stand_in.as_ref(), &Request::Open(self.selector.clone(), self.target)) {
-                Ok(process) => Worker::Starting(process, Instant::now()),
-                // The next call tries again, and reports the error.
-                Err(_) => Worker::None,
-            },
+            None => {
+                match self.options.start(self.stand_in.as_ref(), &Request::Open(self.selector.clone(), self.target)) {
+                    Ok(process) => Worker::Starting(process, Instant::now()),
+                    // The next call tries again, and reports the error.
+                    Err(_) => Worker::None,
+                }
+            }
         };
     }
 

@@ -12,9 +12,9 @@ use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{Launch, NdRange};
 
 use super::baseline::{self, RunSettings, TestBaseline};
+use super::case::{Case, RunCost, is_wanted};
 use super::module_builder::{JointModule, Woven};
 use super::operators::launch;
-use super::runner::{Case, RunCost, is_wanted};
 use super::verdict::TestVerdict;
 
 /// Most runs in one launch of a GPU: more are no faster (see `docs/benchmarks.md`).

@@ -5,6 +5,7 @@
 pub mod baseline;
 pub mod campaign;
 mod campaign_context;
+mod case;
 pub mod changed_lines;
 pub mod configuration;
 pub mod control;

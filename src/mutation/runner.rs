@@ -1,21 +1,20 @@
 //! Runs the cases of one module on the baselines of a suite.
 
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::coverage::group_order;
 use crate::error::Result;
 use crate::exec::{Batch, Executor, Fault, ProgramId, Run, Sweep, Variation, VariationOutcome};
 use crate::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, slot};
-use crate::instrument::mutants::{Edit, LaunchChange};
 use crate::suite::launch::{ArgValue, Launch};
 
 use super::baseline::{RunSettings, TestBaseline, head_for};
-use super::indices::MutantIndex;
+pub use super::case::{Case, RunCost, Scenario, is_wanted};
 use super::joint_runs::JointRuns;
 use super::module_builder::Woven;
 use super::operators::launch;
-use super::verdict::{self, MutantOutcome, TestVerdict};
+use super::verdict::{self, TestVerdict};
 
 /// Variations per sweep; decided mutants are journalled after each sweep.
 const SWEEP_SIZE: usize = 512;
@@ -28,67 +27,6 @@ const MAX_SLOTS: u64 = 64;
 
 /// Launches of more work-items gain nothing from batching (measured on a CPU; see `docs/benchmarks.md`).
 pub const BATCHED_ITEMS: u64 = 2048;
-
-/// What to run: the active mutants, and the tests.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Scenario {
-    /// One mutant, or the two of a pair.
-    pub mutants: Vec<MutantIndex>,
-    /// By position of the baseline: whether to run the mutants on it.
-    pub tests: Vec<bool>,
-}
-
-impl Scenario {
-    /// Returns the number of tests to run.
-    pub fn test_count(&self) -> u64 {
-        self.tests.iter().filter(|runs| **runs).count() as u64
-    }
-}
-
-/// A scenario that is being run.
-#[derive(Debug, Clone)]
-pub struct Case {
-    /// Position in the caller's list of scenarios.
-    pub index: usize,
-    pub scenario: Scenario,
-    /// The first words of its slot: the number of the mutant in force, and that of a second one; 0: none.
-    pub numbers: [u32; 2],
-    /// A change of the NDRange, for launch mutants.
-    pub launch: Option<LaunchChange>,
-    pub outcome: MutantOutcome,
-    /// Number of baselines it was run on.
-    pub pairs: u64,
-}
-
-impl Case {
-    /// Creates the case of a scenario that has not run. `edit` returns the edit of a mutant.
-    pub fn new<'m>(index: usize, scenario: Scenario, edit: impl Fn(MutantIndex) -> &'m Edit) -> Case {
-        let launch = scenario.mutants.iter().find_map(|m| match edit(*m) {
-            Edit::Launch(change) => Some(*change),
-            _ => None,
-        });
-        Case { index, scenario, numbers: [0; 2], launch, outcome: MutantOutcome::default(), pairs: 0 }
-    }
-}
-
-/// What running cases has cost; `pairs` counts pairs of a case and a test.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RunCost {
-    pub run: Duration,
-    pub executions: u64,
-    pub pairs: u64,
-    pub batched_pairs: u64,
-}
-
-impl RunCost {
-    /// Adds the figures of `other`.
-    pub fn add(&mut self, other: RunCost) {
-        self.run += other.run;
-        self.executions += other.executions;
-        self.pairs += other.pairs;
-        self.batched_pairs += other.batched_pairs;
-    }
-}
 
 /// Runs the cases on `executors`, each given with its loaded program of `woven`; every executor runs an equal share of
 /// the cases. `on_decided` is called with each case as soon as its outcome is final. Returns the cost.
@@ -192,11 +130,6 @@ fn run_share(
         case.outcome.leave_pending();
     }
     Ok(cost)
-}
-
-/// Returns whether a case is to be run on baseline `t`.
-pub fn is_wanted(case: &Case, t: usize, settings: &RunSettings) -> bool {
-    case.scenario.tests[t] && (settings.full_matrix || !case.outcome.is_decided())
 }
 
 /// Adds the verdicts of a test to the cases `which`.

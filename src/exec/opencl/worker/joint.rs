@@ -46,7 +46,7 @@ pub fn run(open: &OpenDevice, loaded: &LoadedProgram, joint: &Joint, memory: &mu
     let kernels = match open.joint.get() {
         Some(kernels) => kernels,
         None => {
-            let made = JointKernels::new(open)?;
+            let made = JointKernels::new(&open.context, open.device)?;
             open.joint.get_or_init(|| made)
         }
     };

@@ -5,12 +5,12 @@ use std::ffi::c_void;
 use std::ptr;
 
 use opencl3::command_queue as queue;
+use opencl3::context::Context;
 use opencl3::kernel;
 use opencl3::program;
-use opencl3::types::cl_command_queue;
+use opencl3::types::{cl_command_queue, cl_device_id};
 
 use super::handles::{Event, Kernel, Memory, Program};
-use super::open_device::OpenDevice;
 use super::refusal::Refusal;
 
 const SOURCE: &str = include_str!("../../../../runtime-cl/joint_runs.cl");
@@ -50,10 +50,10 @@ pub struct JointKernels {
 
 impl JointKernels {
     /// Has the driver compile them.
-    pub fn new(open: &OpenDevice) -> Result<JointKernels, Refusal> {
+    pub fn new(context: &Context, device: cl_device_id) -> Result<JointKernels, Refusal> {
         let refused = |code| Refusal::driver("compiling what compares the runs of joint launches", code);
-        let program = Program(program::create_program_with_source(open.context.get(), &[SOURCE]).map_err(refused)?);
-        program::build_program(program.0, &[open.device], c"-cl-std=CL1.2", None, ptr::null_mut()).map_err(refused)?;
+        let program = Program(program::create_program_with_source(context.get(), &[SOURCE]).map_err(refused)?);
+        program::build_program(program.0, &[device], c"-cl-std=CL1.2", None, ptr::null_mut()).map_err(refused)?;
         let [reset, compare] = [c"reset", c"compare"].map(|name| kernel::create_kernel(program.0, name).map(Kernel));
         Ok(JointKernels { reset: reset.map_err(refused)?, compare: compare.map_err(refused)?, _program: program })
     }

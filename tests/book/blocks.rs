@@ -60,7 +60,7 @@ fn read_toml(block: &Block) -> Result<(), String> {
     if block.attribute("test").is_some() {
         return test(&block.text);
     }
-    if block.attribute("append").is_some() {
+    if block.attribute("append").is_some_and(|file| file != "kassay.toml") {
         return load(&format!("kernel = \"k.cl\"\n{}", block.text), "suite.toml");
     }
     if block.attribute("suite").is_some() {

@@ -9,7 +9,7 @@
 ;   the memory that they order.
 ; - `__kassay_race_clear` clears the local shadow memory, in front of everything else.
 
-define spir_kernel void @reduction_tree(ptr addrspace(1) noundef align 4 %in, ptr addrspace(1) noundef align 4 %partial, ptr addrspace(3) noundef align 4 %tile, i32 noundef %n, ptr addrspace(3) %kassay_local_shadow, ptr addrspace(1) %kassay_probe) {
+define spir_kernel void @reduction_tree(ptr addrspace(1) noundef align 4 %in, ptr addrspace(1) noundef align 4 %partial, ptr addrspace(3) noundef align 4 %tile, i32 noundef %n, ptr addrspace(3) align 16 %kassay_local_shadow, ptr addrspace(1) %kassay_probe) {
 entry:
   %kassay.me = alloca i64, align 8
   %kassay.local = alloca i32, align 4

@@ -46,6 +46,7 @@ impl Bench {
 fn suites() -> Vec<PathBuf> {
     let mut found = files_below(&testdata(""), "toml");
     found.retain(|file| name(file).contains("suite") && !file.starts_with(testdata("check")));
+    found.retain(|file| !file.starts_with(testdata("gpu_faults")));
     found.retain(|file| !file.starts_with(testdata("spirv/spec_variants")));
     found.retain(|file| *file != testdata("aliases/suite-svm.toml"));
     found

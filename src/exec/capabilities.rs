@@ -13,9 +13,19 @@ pub struct Capabilities {
     pub checks: Checks,
     /// Whether it takes sweeps with a [`Batch`](super::Batch). Where a single launch costs little, they gain nothing.
     pub batches: bool,
-    /// Whether mutants are to be run in joint sweeps ([`super::JointSweep`]), because the device has room for thousands of
-    /// runs at once.
-    pub joins: bool,
+    /// Whether it makes joint sweeps ([`super::JointSweep`]).
+    pub joins: Joins,
+}
+
+/// Whether an executor makes joint sweeps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Joins {
+    #[default]
+    Never,
+    /// It can, but gains nothing.
+    IfAsked,
+    /// Its device has room for thousands of runs at once.
+    Always,
 }
 
 /// The schedules in which an executor can run a launch.

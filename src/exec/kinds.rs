@@ -109,6 +109,7 @@ impl fmt::Debug for DeviceKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::Joins;
 
     #[test]
     fn every_kind_has_a_name_of_its_own_in_the_help() {
@@ -125,7 +126,8 @@ mod tests {
 
     #[test]
     fn only_gpus_join_launches_by_themselves() {
-        let joins: Vec<&str> = KINDS.iter().filter(|kind| kind.capabilities.joins).map(|kind| kind.name).collect();
+        let joins: Vec<&str> =
+            KINDS.iter().filter(|kind| kind.capabilities.joins == Joins::Always).map(|kind| kind.name).collect();
         assert_eq!(joins, ["nvidia"]);
     }
 

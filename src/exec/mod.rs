@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 pub use crate::lower::code::{Code, DeviceCode, HostCode, Target};
 use crate::suite::launch::Launch;
 
-pub use capabilities::{Capabilities, Checks, Schedules};
+pub use capabilities::{Capabilities, Checks, Joins, Schedules};
 pub use device::{DeviceInfo, DeviceSelector, Numbering};
 pub use joint::{JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
 pub use opencl::{OpenClExecutor, Standby, WorkerOptions, cannot_batch, probe_devices};

@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
     use crate::exec::{
-        Checks, Code, DeviceInfo, Numbering, Observation, ProgramId, RunOptions, RunResult, Schedules, Sweep,
+        Checks, Code, DeviceInfo, Joins, Numbering, Observation, ProgramId, RunOptions, RunResult, Schedules, Sweep,
         SweepOutcome, simulator,
     };
     use crate::suite::launch::{Launch, NdRange};
@@ -182,7 +182,7 @@ mod tests {
             schedules: Schedules::All,
             checks: Checks::NONE,
             batches: false,
-            joins: false,
+            joins: Joins::Never,
         },
         numbering: Numbering::ByPlatform,
         is_automatic: true,

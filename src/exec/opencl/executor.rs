@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::protocol::{Reply, protocol_error};
 use crate::exec::{
-    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, JointOutcome, JointSweep, Kept,
+    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, Joins, JointOutcome, JointSweep, Kept,
     Observation, ProgramId, RunOptions, RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
 };
 use crate::suite::launch::Launch;
@@ -21,11 +21,12 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     schedules: Schedules::Own,
     checks: Checks::NONE,
     batches: true,
-    joins: false,
+    joins: Joins::IfAsked,
 };
 
 /// What executors of NVIDIA's devices can do.
-pub const NVIDIA_CAPABILITIES: Capabilities = Capabilities { target: Target::Ptx, joins: true, ..CAPABILITIES };
+pub const NVIDIA_CAPABILITIES: Capabilities =
+    Capabilities { target: Target::Ptx, joins: Joins::Always, ..CAPABILITIES };
 
 /// Lists the OpenCL devices whose form of code (`None`: none that kassay can make) is wanted.
 ///

@@ -413,7 +413,7 @@ fn wait_opened(
                 Some(wanted) => format!("there is no device `{wanted}`"),
             };
             let help = if there.is_empty() || wanted.is_none() {
-                install_hint()
+                install_hint(target)
             } else {
                 "name one of these or `sim`, or leave --device away".to_owned()
             };
@@ -458,14 +458,15 @@ fn listing(devices: &[DeviceInfo]) -> String {
     devices.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// How to obtain a device.
-fn install_hint() -> String {
-    const QUICKSTART: &str = "run scripts/quickstart, which installs an OpenCL runtime without root";
+/// How to obtain a device that takes code of the form `target`.
+fn install_hint(target: Target) -> String {
+    let install = match target {
+        Target::Ptx => "install NVIDIA's driver, which brings an OpenCL runtime, or leave --device away",
+        Target::SpirV | Target::Host => "run scripts/quickstart, which installs an OpenCL runtime without root",
+    };
     match Vendors::discover().user {
-        Some((name, value)) => {
-            format!("unset {name} ({value}), which alone decides about drivers now; or {QUICKSTART}")
-        }
-        None => QUICKSTART.to_owned(),
+        Some((name, value)) => format!("unset {name} ({value}), which alone decides about drivers now; or {install}"),
+        None => install.to_owned(),
     }
 }
 

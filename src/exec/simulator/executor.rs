@@ -18,14 +18,19 @@ use super::{diagnostics, group_sampling, hooks, schedule};
 use crate::error::{Error, Result};
 use crate::exec::device::SIMULATOR;
 use crate::exec::{
-    Capabilities, Checks, Code, DeviceInfo, Executor, Fault, HostCode, Observation, ProgramId, Run, RunOptions,
+    Capabilities, Checks, Code, DeviceInfo, Executor, Fault, HostCode, Joins, Observation, ProgramId, Run, RunOptions,
     RunResult, Schedules, Sweep, SweepOutcome, Target, VariationOutcome, difference,
 };
 use crate::suite::launch::Launch;
 
 /// What simulators can do. They gain nothing from batches.
-pub const CAPABILITIES: Capabilities =
-    Capabilities { target: Target::Host, schedules: Schedules::All, checks: Checks::ALL, batches: false, joins: false };
+pub const CAPABILITIES: Capabilities = Capabilities {
+    target: Target::Host,
+    schedules: Schedules::All,
+    checks: Checks::ALL,
+    batches: false,
+    joins: Joins::Never,
+};
 
 /// The number of work-items below which a launch is not worth a second thread.
 const MIN_ITEMS_FOR_THREADS: u64 = 1 << 15;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::exec::{Executor, ProgramId, RunOptions};
+use crate::exec::{Executor, Joins, ProgramId, RunOptions};
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
@@ -260,8 +260,12 @@ impl<'a, 'c> Engine<'a, 'c> {
         if self.options.batching == Batching::Off || self.options.strategy != Strategy::Schemata {
             return RunsPerLaunch::One;
         }
-        let all_join = self.executors.iter().all(|executor| executor.capabilities().joins);
-        if (all_join || self.options.batching == Batching::Joint) && self.module_builder.can_join() {
+        let joins = |executor: &Box<dyn Executor>| match executor.capabilities().joins {
+            Joins::Never => false,
+            Joins::IfAsked => self.options.batching == Batching::Joint,
+            Joins::Always => true,
+        };
+        if self.executors.iter().all(joins) && self.module_builder.can_join() {
             return RunsPerLaunch::Joint;
         }
         let can_batch = self.executors.iter().all(|executor| executor.capabilities().batches)

@@ -65,6 +65,17 @@ fn joint_launches_give_the_fates_of_single_ones() -> TestResult {
     Ok(())
 }
 
+#[test]
+fn the_simulator_runs_one_by_one_what_is_asked_for_jointly() -> TestResult {
+    let bench = Bench::new()?;
+    let of = suite("vector_add");
+    let run = |batch: &str| bench.mutate(&of, &["--device", "sim", "--batch", batch]);
+    let (single, joint) = (run("off")?, run("joint")?);
+    assert_eq!(joint["timing"]["batched_pairs"], 0);
+    assert_eq!(fates(&single), fates(&joint));
+    Ok(())
+}
+
 /// A device on which every joint sweep ends the worker.
 struct Losing {
     executor: OpenClExecutor,

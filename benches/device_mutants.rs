@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::api::Parsed;
-use kassay::exec::joint::{block, cannot_join};
+use kassay::exec::joint::cannot_join;
 use kassay::exec::{
     DeviceRequest, Executor, JointLaunch, JointOutcome, JointRun, JointSweep, ProgramId, StartingExecutors, Sweep,
     Variation, VariationOutcome, WorkerOptions,
@@ -25,6 +25,7 @@ use kassay::instrument::mutants::Edit;
 use kassay::kernel::source::Sources;
 use kassay::mutation::baseline::{self, BaselineOptions, TestBaseline};
 use kassay::mutation::indices::TestIndex;
+use kassay::mutation::joint_runs::block_of;
 use kassay::mutation::module_builder::{Effort, ModuleBuilder, RunsPerLaunch, Woven};
 use kassay::mutation::subject::Subject;
 use kassay::mutation::{Selection, enumerate};
@@ -191,10 +192,7 @@ impl Bench<'_, '_> {
         if let Some(why) = cannot_join(launch, references) {
             return Err(why.into());
         }
-        let mut block = block(&module.values, launch);
-        let head = baseline::probe_head(self.layout, launch, self.baseline.fuel(FACTOR));
-        let known = &head[..self.layout.slot(0) as usize];
-        block.iter_mut().zip(known).for_each(|(word, known)| *word = if *word == 0 { *known } else { *word });
+        let block = block_of(module, self.layout, launch, self.baseline.fuel(FACTOR));
         let launches = [JointLaunch { launch, block, references }];
         let (mut pairs, mut kernel) = (0_u64, Duration::ZERO);
         // Times are kept of so many launches only.

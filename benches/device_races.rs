@@ -20,7 +20,7 @@ use kassay::api::Parsed;
 use kassay::coverage::device_races::{Outcome, RaceSearch, Ran};
 use kassay::exec::{DeviceRequest, Executor, RunOptions, StartingExecutors, WorkerOptions};
 
-use common::Limits;
+use common::{Limits, median};
 
 /// The longest launch.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -224,14 +224,4 @@ fn measure(executor: &mut dyn Executor, path: &Path, rounds: u32) -> Result<Meas
     }
     executor.unload(original);
     Ok(Measured::Row(row))
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => f64::NAN,
-        n if n % 2 == 1 => sorted[n / 2],
-        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
-    }
 }

@@ -64,7 +64,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
             last = Some([schemata, rebuild]);
         }
         let Some([schemata, rebuild]) = last else { continue };
-        let (a, b) = (median(&mut times[0]), median(&mut times[1]));
+        let (a, b) = (common::median(&times[0]), common::median(&times[1]));
         // Mutants that are decided before any build cost neither strategy anything.
         let run =
             schemata.mutants.iter().filter(|m| m.duplicate_of.is_none() && m.status != Status::Equivalent).count();
@@ -96,7 +96,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
     let mut limits = common::Limits::default();
     if !ratios.is_empty() {
         let count = ratios.len();
-        let middle = median(&mut ratios);
+        let middle = common::median(&ratios);
         let verdict = limits.at_least("the median of the ratios", middle, LIMIT);
         println!(
             "\n{count} suites with {MANY} mutants to run or more: schemata take {middle:.1} times less at the median \
@@ -166,10 +166,4 @@ fn compare(name: &str, schemata: &MutateResult, rebuild: &MutateResult) -> Vec<S
         }
     }
     lines
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    if n % 2 == 1 { values[n / 2] } else { (values[n / 2 - 1] + values[n / 2]) / 2.0 }
 }

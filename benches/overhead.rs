@@ -28,7 +28,7 @@ use kassay::instrument::layout::Slots;
 use kassay::suite::launch::Launch;
 use kassay::suite::resolve::Test;
 
-use common::Limits;
+use common::{Limits, median};
 
 /// Launches in one call of the executor, on the same buffers.
 const REPEATS: u32 = 2;
@@ -358,16 +358,6 @@ fn time(
     let options = RunOptions { timeout: TIMEOUT, repeats: REPEATS, probe_words, outputs: false };
     let observation = executor.run(program, launch, &options)?.map_err(|fault| format!("{fault:?}"))?;
     Ok(observation.kernel_times.iter().map(|t| t.as_secs_f64() * 1e3).collect())
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => f64::NAN,
-        n if n % 2 == 1 => sorted[n / 2],
-        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
-    }
 }
 
 fn summary(limits: &mut Limits, demand: &Demand, what: &str, ratios: Vec<f64>) {

@@ -57,25 +57,21 @@ fn main() -> BenchResult<()> {
                 }
             }
         }
-        let [clang, plain, cached] = times.map(|times| [0, 1].map(|i| median(times.iter().map(|t| t[i]).collect())));
+        let median_at = |times: &[Times], i: usize| common::median(&times.iter().map(|t| t[i]).collect::<Vec<f64>>());
+        let [clang, plain, cached] = times.map(|times| [0, 1].map(|i| median_at(&times, i)));
         let shown = |[wall, cpu]: Times| format!("{wall:.1} ({cpu:.1})");
         let share = cached[1] / plain[1];
         println!("{:<22}{:>18}{:>18}{:>18}{share:>10.2}", case.name, shown(clang), shown(plain), shown(cached));
         shares.push(share);
         of_clang.push(plain[1] / clang[1]);
     }
-    let (share, of_clang) = (median(shares), median(of_clang));
+    let (share, of_clang) = (common::median(&shares), common::median(&of_clang));
     let mut limits = common::Limits::default();
     let cache = limits.at_most("the time from the cache, relative to that without,", share, CACHED);
     let clang = limits.at_most("the time without the cache, relative to clang's,", of_clang, OF_CLANG);
     println!("\nmedian: cached / not {share:.2} (limit {CACHED}: {cache})");
     println!("median: not cached / clang {of_clang:.2} (limit {OF_CLANG}: {clang})");
     limits.end()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Writes the kernels with suites of one work-group each into `folder`.

@@ -219,6 +219,16 @@ static void kassay_add(volatile __global ulong *place, ulong mine, ulong more) {
     }
 }
 
+/* Enters the reader's word `mine` where `reader` was seen, with the flags of one that came between. Returns the writer's word,
+ * which is read afterwards: of a read and a write at the same time, at least one sees the other. */
+KASSAY_INLINE static ulong kassay_enter_reader(__global ulong *cell, ulong reader, ulong mine, ulong me, uint first) {
+    ulong old = atom_xchg((volatile __global ulong *)cell + 1, mine);
+    if (old != reader && kassay_is_new(old, first)) {
+        kassay_add((volatile __global ulong *)cell + 1, mine, kassay_flags(old, me) & ~mine);
+    }
+    return *(volatile __global ulong *)cell;
+}
+
 KASSAY_INLINE static void kassay_read(__global uint *probe, __global ulong *cell, ulong me, uint first, uint site,
                                       uint object, ulong offset) {
     ulong reader = cell[1];
@@ -228,11 +238,7 @@ KASSAY_INLINE static void kassay_read(__global uint *probe, __global ulong *cell
         return;
     }
     ulong mine = me | site | (is_new ? kassay_flags(reader, me) : 0);
-    ulong old = atom_xchg((volatile __global ulong *)cell + 1, mine);
-    if (old != reader && kassay_is_new(old, first)) {
-        kassay_add((volatile __global ulong *)cell + 1, mine, kassay_flags(old, me) & ~mine);
-    }
-    ulong writer = *(volatile __global ulong *)cell;
+    ulong writer = kassay_enter_reader(cell, reader, mine, me, first);
     if (kassay_is_new(writer, first) && kassay_conflicts(writer, me)) {
         kassay_tell(probe, me, site, writer, object, offset);
     }
@@ -316,11 +322,7 @@ KASSAY_INLINE static void kassay_atomic_read(__global uint *probe, __global ulon
         return;
     }
     ulong mine = kassay_atomic_reader(reader, is_new, me, site);
-    ulong old = atom_xchg((volatile __global ulong *)cell + 1, mine);
-    if (old != reader && kassay_is_new(old, first)) {
-        kassay_add((volatile __global ulong *)cell + 1, mine, kassay_flags(old, me) & ~mine);
-    }
-    ulong writer = *(volatile __global ulong *)cell;
+    ulong writer = kassay_enter_reader(cell, reader, mine, me, first);
     if (kassay_is_new(writer, first) && kassay_conflicts_with_atomic(writer, me)) {
         kassay_tell(probe, me, site, writer, object, offset);
     }

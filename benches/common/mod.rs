@@ -53,6 +53,17 @@ pub fn suites(words: &[String]) -> Result<Vec<Named>, Box<dyn Error>> {
     Ok(all)
 }
 
+/// Returns the median, which is not a number if there are no values.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+    }
+}
+
 /// The limits that a benchmark missed. Only ratios of figures of one run have limits: times depend on the machine.
 #[derive(Debug, Default)]
 pub struct Limits {

@@ -17,7 +17,7 @@ pub mod higher_order;
 pub mod indices;
 pub mod item_interaction;
 mod joint_baselines;
-mod joint_runs;
+pub mod joint_runs;
 pub mod ledger;
 pub mod level;
 pub mod module_builder;

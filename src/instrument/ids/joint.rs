@@ -5,11 +5,12 @@
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
+use super::rewriter::{self, Rewriter};
 use super::{Calls, drop_effects, inline_helpers, kernel};
 use crate::error::{Error, Result};
 use crate::instrument::runtime;
 use crate::kernel::canonical;
-use crate::llvm::{AddressSpace, Builder, Function, Inst, IntPredicate, Opcode, Type, TypeKind, Value, View};
+use crate::llvm::{AddressSpace, Function, Inst, IntPredicate, Opcode, Type, TypeKind, Value, View};
 use crate::lower::joint::{self, SLOT_WORDS, Values, parameters};
 
 /// Work-item functions as mangled by clang, with their replacements. All others are the same in all runs of a launch.
@@ -61,9 +62,8 @@ fn hoist_variables(kernel: Function<'_>) {
 
 /// Rewrites one kernel.
 struct Weaver<'m> {
-    view: View<'m>,
+    rewriter: Rewriter<'m>,
     kernel: Function<'m>,
-    builder: Builder<'m>,
     word: Type<'m>,
     /// The probe buffer, the private words of the run, and its parameters.
     probe: Value<'m>,
@@ -73,41 +73,29 @@ struct Weaver<'m> {
 
 impl<'m> Weaver<'m> {
     fn new(view: View<'m>, kernel: Function<'m>, args: u32) -> Result<Weaver<'m>> {
-        let count = kernel.param_count();
-        let probe = kernel.last_param().filter(|_| count == args + 1).ok_or_else(|| {
-            let name = kernel.name();
-            Error::internal(format!("kernel {name} has {count} arguments, not {args} and the probe buffer"))
-        })?;
+        let probe = rewriter::probe(kernel, args)?;
         let builder = view.builder();
         hoist_variables(kernel);
         builder.behind_variables(kernel);
         let word = view.int_type(32);
         let run = builder.alloca(word.array(RUN_WORDS), "kassay_run").value();
         let slot = word.int(u64::from(joint::argument(args)));
-        builder.call(runtime::find(view, "__kassay_joint_enter")?, &[probe, run, slot], "");
-        let parameters = builder.call(runtime::find(view, "__kassay_joint_parameters")?, &[probe, run], "").value();
-        Ok(Weaver { view, kernel, builder, word, probe, run, parameters })
-    }
-
-    /// Builds a call of a runtime function at the builder's position.
-    fn call(&self, name: &str, arguments: &[Value<'m>]) -> Result<Value<'m>> {
-        Ok(self.builder.call(runtime::find(self.view, name)?, arguments, "").value())
+        let rewriter = Rewriter { view, builder };
+        rewriter.call("__kassay_joint_enter", &[probe, run, slot])?;
+        let parameters = rewriter.call("__kassay_joint_parameters", &[probe, run])?;
+        Ok(Weaver { rewriter, kernel, word, probe, run, parameters })
     }
 
     fn weave(&self, calls: Calls<'m>, values: &Values) -> Result<()> {
         for (position, place) in (0..).zip(&values.places) {
             self.argument(position, *place)?;
         }
-        for (call, name) in calls.ids {
-            // A dimension is the call's only argument, if it has one.
-            let arguments: Vec<Value> = std::iter::once(self.run).chain(call.args().first().copied()).collect();
-            self.replace(call, name, &arguments)?;
-        }
+        self.rewriter.replace_ids(calls.ids, self.run)?;
         for call in calls.slots {
-            self.replace(call, "__kassay_joint_slot", &[self.probe, self.run])?;
+            self.rewriter.replace(call, "__kassay_joint_slot", &[self.probe, self.run])?;
         }
         for call in calls.parameters {
-            self.replace(call, "__kassay_joint_parameters", &[self.probe, self.run])?;
+            self.rewriter.replace(call, "__kassay_joint_parameters", &[self.probe, self.run])?;
         }
         Ok(())
     }
@@ -115,12 +103,13 @@ impl<'m> Weaver<'m> {
     /// Gives the kernel its argument from the run's parameters.
     fn argument(&self, position: u32, place: Option<u32>) -> Result<()> {
         let Some(argument) = self.kernel.param(position).filter(|argument| argument.is_used()) else { return Ok(()) };
-        let (ty, builder) = (argument.ty(), &self.builder);
+        let (ty, builder) = (argument.ty(), &self.rewriter.builder);
         let refused = |what: &str| Err(Error::internal(format!("argument {position} of a joint launch {what}")));
         if let Some(copied) = self.kernel.by_value_type(position) {
             let Some(place) = place else { return refused("has no place") };
             let copy = builder.alloca(copied, "");
-            let size = self.view.int_type(64).int(self.view.layout().abi_size(copied));
+            let view = self.rewriter.view;
+            let size = view.int_type(64).int(view.layout().abi_size(copied));
             builder.memcpy((copy.value(), copy.alignment().unwrap_or(0)), (self.value_at(place), 4), size);
             argument.replace_uses(copy.value());
             return Ok(());
@@ -143,29 +132,17 @@ impl<'m> Weaver<'m> {
     }
 
     fn value_at(&self, place: u32) -> Value<'m> {
-        self.builder.gep(self.word, self.parameters, &[self.word.int(u64::from(place))], "")
+        self.rewriter.builder.gep(self.word, self.parameters, &[self.word.int(u64::from(place))], "")
     }
 
     /// Lets a pointer lead to the run's buffer.
     fn buffer(&self, position: u32, argument: Value<'m>) -> Result<()> {
         let word = self.word.int(u64::from(joint::argument(position) + parameters::ADDRESS));
-        let distance = self.call("__kassay_joint_distance", &[self.probe, self.run, word])?;
-        let null = self.call("__kassay_joint_null", &[self.probe, self.run, word])?;
-        let is_null = self.builder.icmp(IntPredicate::LLVMIntNE, null, self.word.int(0), "");
-        let at = self.builder.byte_offset(argument, distance, "");
-        let buffer = self.builder.select(is_null, argument.ty().null(), at, "");
-        argument.replace_uses(buffer);
-        // The entry computes it, before any of the uses, and from the argument itself.
-        at.as_instruction().expect("what depends on an argument is no constant").set_operand(0, argument);
-        Ok(())
-    }
-
-    fn replace(&self, call: Inst<'m>, name: &str, arguments: &[Value<'m>]) -> Result<()> {
-        self.builder.before(call);
-        let new = self.call(name, arguments)?;
-        self.builder.at_end(call.block());
-        // SAFETY: the list of calls, which has each once, is used up, and the builder stands elsewhere.
-        unsafe { call.replace_and_erase(new) };
+        let distance = self.rewriter.call("__kassay_joint_distance", &[self.probe, self.run, word])?;
+        let null = self.rewriter.call("__kassay_joint_null", &[self.probe, self.run, word])?;
+        let builder = &self.rewriter.builder;
+        let is_null = builder.icmp(IntPredicate::LLVMIntNE, null, self.word.int(0), "");
+        self.rewriter.advance(argument, distance, |at| builder.select(is_null, argument.ty().null(), at, ""));
         Ok(())
     }
 }

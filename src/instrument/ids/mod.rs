@@ -7,16 +7,18 @@
 //! is the pass for launches that hold runs of several launches.
 
 mod joint;
+mod rewriter;
 
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
+use self::rewriter::Rewriter;
 use super::layout::{GuardLayout, PARAMETERS_FUNCTION, SLOT_FUNCTION, SLOT_WORDS, argument};
 use super::runtime;
 use crate::error::{Error, Result};
 use crate::kernel::builtins::SPIRV_BUILT_IN;
 use crate::kernel::canonical;
-use crate::llvm::{AddressSpace, AttributeIndex, Builder, Function, Global, Inst, Linkage, Type, Value, View, passes};
+use crate::llvm::{AddressSpace, AttributeIndex, Function, Global, Inst, Linkage, Type, Value, View, passes};
 
 pub use joint::joint;
 
@@ -158,11 +160,10 @@ impl<'m> Calls<'m> {
 
 /// Rewrites one kernel for batches or group maps.
 struct Weaver<'m> {
-    view: View<'m>,
+    rewriter: Rewriter<'m>,
     kernel: Function<'m>,
     /// `None`: launches have a single slot, and the module does not refer to it.
     slots: Option<GuardLayout>,
-    builder: Builder<'m>,
     word: Type<'m>,
     /// The probe buffer, and the private words that hold the ids.
     probe: Value<'m>,
@@ -171,43 +172,30 @@ struct Weaver<'m> {
 
 impl<'m> Weaver<'m> {
     fn new(view: View<'m>, kernel: Function<'m>, args: u32, slots: Option<GuardLayout>) -> Result<Weaver<'m>> {
-        let count = kernel.param_count();
-        let probe = kernel.last_param().filter(|_| count == args + 1).ok_or_else(|| {
-            let name = kernel.name();
-            Error::internal(format!("kernel {name} has {count} arguments, not {args} and the probe buffer"))
-        })?;
+        let probe = rewriter::probe(kernel, args)?;
         let builder = view.builder();
         builder.before(kernel.entry().walk().next().expect("the entry has a terminator"));
         let word = view.int_type(32);
         let ids = builder.alloca(word.array(IDS_WORDS), "kassay_ids").value();
-        Ok(Weaver { view, kernel, slots, builder, word, probe, ids })
+        Ok(Weaver { rewriter: Rewriter { view, builder }, kernel, slots, word, probe, ids })
     }
 
     fn constant(&self, value: u32) -> Value<'m> {
         self.word.int(u64::from(value))
     }
 
-    /// Builds a call of a runtime function at the builder's position.
-    fn call(&self, name: &str, arguments: &[Value<'m>]) -> Result<Value<'m>> {
-        Ok(self.builder.call(runtime::find(self.view, name)?, arguments, "").value())
-    }
-
     fn weave(&self, calls: Calls<'m>) -> Result<()> {
-        self.call("__kassay_ids_enter", &[self.probe, self.ids])?;
+        self.rewriter.call("__kassay_ids_enter", &[self.probe, self.ids])?;
         if let Some(layout) = self.slots {
             (0..layout.args).try_for_each(|position| self.advance(layout, position))?;
         }
-        for (call, name) in calls.ids {
-            // A dimension is the call's only argument, if it has one.
-            let arguments: Vec<Value> = std::iter::once(self.ids).chain(call.args().first().copied()).collect();
-            self.replace(call, name, &arguments)?;
-        }
+        self.rewriter.replace_ids(calls.ids, self.ids)?;
         for call in calls.slots {
             let Some(layout) = self.slots else {
                 return Err(Error::internal("a module that asks for its slot is woven for launches without slots"));
             };
             let (first, words) = (self.constant(layout.slot(0)), self.constant(SLOT_WORDS));
-            self.replace(call, "__kassay_ids_slot", &[self.probe, self.ids, first, words])?;
+            self.rewriter.replace(call, "__kassay_ids_slot", &[self.probe, self.ids, first, words])?;
         }
         for call in calls.parameters {
             // SAFETY: the list of calls, which has each once, is used up, and the builder stands elsewhere.
@@ -225,20 +213,8 @@ impl<'m> Weaver<'m> {
         let argument = self.kernel.param(position).filter(is_buffer).filter(|argument| argument.is_used());
         let Some(argument) = argument else { return Ok(()) };
         let stride = self.constant(layout.argument(position) + argument::STRIDE);
-        let offset = self.call("__kassay_ids_offset", &[self.probe, self.ids, stride])?;
-        let at = self.builder.byte_offset(argument, offset, "");
-        argument.replace_uses(at);
-        // The entry computes it, before any of the uses, and from the argument itself.
-        at.as_instruction().expect("what depends on an argument is no constant").set_operand(0, argument);
-        Ok(())
-    }
-
-    fn replace(&self, call: Inst<'m>, name: &str, arguments: &[Value<'m>]) -> Result<()> {
-        self.builder.before(call);
-        let new = self.call(name, arguments)?;
-        self.builder.at_end(call.block());
-        // SAFETY: the list of calls, which has each once, is used up, and the builder stands elsewhere.
-        unsafe { call.replace_and_erase(new) };
+        let offset = self.rewriter.call("__kassay_ids_offset", &[self.probe, self.ids, stride])?;
+        self.rewriter.advance(argument, offset, |moved| moved);
         Ok(())
     }
 }

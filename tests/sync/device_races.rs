@@ -248,13 +248,14 @@ fn what_the_search_does_not_see_is_handed_over() -> TestResult {
 }
 
 /// A kernel that takes the simulator longer than it has time for, with what the work-items do at the end. `n` is their number,
-/// and `c[0]` counts them.
+/// and `c[0]` counts them. It waits at barriers: the simulator changes the work-item there, which costs it a hundred times as much
+/// as a compiled loop over the work-items, so that the time is too short for the one and ample for the other on any machine.
 fn long_kernel(last: &str) -> String {
     format!(
         "kernel void k(global const int *in, global int *out, global int *c, int n, int rounds) {{
             int i = get_global_id(0);
             int sum = 0;
-            for (int r = 0; r < rounds; r++) sum += in[(i + r) & 1023];
+            for (int r = 0; r < rounds; r++) {{ sum += in[(i + r) & 1023]; barrier(CLK_LOCAL_MEM_FENCE); }}
             out[i] = sum;
             {last}
         }}"

@@ -260,12 +260,12 @@ impl<'a, 'c> Engine<'a, 'c> {
         if self.options.batching == Batching::Off || self.options.strategy != Strategy::Schemata {
             return RunsPerLaunch::One;
         }
-        let joins = |executor: &Box<dyn Executor>| match executor.capabilities().joins {
+        let can_join = self.executors.iter().all(|executor| match executor.capabilities().joins {
             Joins::Never => false,
             Joins::IfAsked => self.options.batching == Batching::Joint,
             Joins::Always => true,
-        };
-        if self.executors.iter().all(joins) && self.module_builder.can_join() {
+        });
+        if can_join && self.module_builder.can_join() {
             return RunsPerLaunch::Joint;
         }
         let can_batch = self.executors.iter().all(|executor| executor.capabilities().batches)

@@ -201,6 +201,9 @@ fn describe(case: &Case, explored: &Explored) -> Input {
         () if !simulation.divergences.is_empty() => {
             Some("work-items wait at barriers that others never reach".to_owned())
         }
+        () if simulation.ran_out_of_time() => {
+            Some("it was not done within the time limit of a launch (--timeout)".to_owned())
+        }
         () => Some("work-items were stopped".to_owned()),
     };
     Input {

@@ -12,7 +12,7 @@ use super::findings::{ObservedLaunch, Reader};
 use crate::coverage::device_races::{Outcome, RaceSearch, Ran};
 use crate::error::Result;
 use crate::exec::Executor;
-use crate::exec::simulator::observation::Simulation;
+use crate::exec::simulator::observation::{FaultKind, Simulation};
 use crate::result::check::{DeviceRun, DeviceVerdict, Finding};
 
 /// Share of the budget within which the simulator explores the inputs if a device looks at the rest.
@@ -47,7 +47,16 @@ pub struct Looked {
 
 /// Returns whether the simulator did not run all of an input.
 fn is_open(simulation: &Simulation) -> bool {
-    simulation.cut_short || simulation.sampled.is_some() || simulation.rejected.is_some()
+    let is_left = simulation.cut_short || simulation.sampled.is_some() || simulation.rejected.is_some();
+    is_left || simulation.ran_out_of_time()
+}
+
+/// Takes back that a loop does not end, which the simulator says of a launch that takes it too long, if the launch came to its end
+/// on the device.
+fn settle(simulation: &mut Simulation, run: &DeviceRun) {
+    if run.verdict != DeviceVerdict::Unknown && simulation.ran_out_of_time() {
+        simulation.faults.retain(|fault| fault.kind != FaultKind::NonTermination);
+    }
 }
 
 /// Looks at the inputs that the simulator did not finish. Inputs in which it repeats races are added to `cases`, with their
@@ -69,6 +78,7 @@ pub fn look<S: Simulate>(
     let mut racy = Vec::new();
     for at in open {
         let (run, found) = pass.run(reader, &cases[at], budget.up_to(SEARCHING))?;
+        settle(&mut simulations[at], &run);
         looked.notes.extend(note(&run, &cases[at].name, &pass.executor.device().name));
         if run.verdict == DeviceVerdict::Clean {
             looked.only_races.push(format!(
@@ -181,5 +191,50 @@ impl FirstPass<'_, '_> {
                 (run, Some(described.collect()))
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::simulator::observation::SimulatorFault;
+
+    fn late(kind: FaultKind) -> Simulation {
+        let fault = SimulatorFault {
+            kind,
+            site: 0,
+            global_id: [0; 3],
+            group_id: [0; 3],
+            object: None,
+            offset: 0,
+            texel: None,
+            span: None,
+            inner: None,
+            count: 1,
+        };
+        Simulation { faults: vec![fault], ..Simulation::default() }
+    }
+
+    fn run(verdict: DeviceVerdict) -> DeviceRun {
+        DeviceRun { verdict, reason: None, holds_for: None, pairs: 0, repeated: None, kernel_ms: None }
+    }
+
+    #[test]
+    fn what_comes_to_its_end_on_the_device_terminates() {
+        for (verdict, faults) in [(DeviceVerdict::Clean, 0), (DeviceVerdict::Racy, 0), (DeviceVerdict::Unknown, 1)] {
+            let mut simulation = late(FaultKind::NonTermination);
+            assert!(is_open(&simulation));
+            settle(&mut simulation, &run(verdict));
+            assert_eq!(simulation.faults.len(), faults, "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_simulator_ended_for_another_reason_is_not_open() {
+        assert!(!is_open(&late(FaultKind::CopyArguments)));
+        assert!(!is_open(&Simulation { completed: true, ..late(FaultKind::OutOfBounds) }));
+        let mut simulation = Simulation { completed: true, ..late(FaultKind::NonTermination) };
+        settle(&mut simulation, &run(DeviceVerdict::Clean));
+        assert_eq!(simulation.faults.len(), 1);
     }
 }

@@ -264,6 +264,11 @@ fn long_kernel(last: &str) -> String {
 
 /// Checks such a kernel with a first pass on a device, in 2^20 work-items.
 fn check_long(last: &str) -> TestResult<Value> {
+    check_long_with(last, &[])
+}
+
+/// Does so with more options.
+fn check_long_with(last: &str, more: &[&str]) -> TestResult<Value> {
     let (folder, kernel) = source_file(&long_kernel(last));
     let suite = folder.path().join("suite.toml");
     let text = format!(
@@ -274,7 +279,7 @@ fn check_long(last: &str) -> TestResult<Value> {
     );
     std::fs::write(&suite, text)?;
     let flags = ["--device", "opencl", "--budget", "16", "--format", "json", "--no-amplify", "--quiet"];
-    let run = kassay().arg("check").arg(&suite).args(flags).output()?;
+    let run = kassay().arg("check").arg(&suite).args(flags).args(more).output()?;
     let message = String::from_utf8_lossy(&run.stderr).into_owned();
     Ok(serde_json::from_slice(&run.stdout).map_err(|e| format!("{e}: {message}"))?)
 }
@@ -291,6 +296,15 @@ fn an_input_that_the_simulator_does_not_finish_is_clean_if_nothing_races_on_the_
     let because = result["holds_for_because"].to_string();
     assert!(because.contains("only races were looked for"), "{because}");
     assert!(result["first_pass"]["name"].is_string());
+    Ok(())
+}
+
+#[test]
+fn an_input_that_takes_the_simulator_longer_than_a_launch_may_is_left_to_the_device() -> TestResult {
+    let result = check_long_with("", &["--timeout", "3"])?;
+    let input = &result["inputs"][0];
+    assert!(input["reason"].to_string().contains("--timeout"), "{result:#}");
+    assert_eq!((&result["verdict"], &input["device"]["verdict"]), (&"clean".into(), &"clean".into()), "{result:#}");
     Ok(())
 }
 

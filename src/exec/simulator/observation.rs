@@ -219,6 +219,15 @@ pub struct Simulation {
     pub rejected: Option<String>,
 }
 
+impl Simulation {
+    /// Returns whether the launch's own time limit ended it: nothing else keeps its work-items from their ends.
+    pub fn ran_out_of_time(&self) -> bool {
+        let ends = |fault: &SimulatorFault| !fault.kind.is_skipped() && fault.kind != FaultKind::NonTermination;
+        let is_stopped = !self.completed && !self.cut_short && !self.conflicted && self.rejected.is_none();
+        is_stopped && self.divergences.is_empty() && !self.faults.iter().any(ends)
+    }
+}
+
 /// Addresses of global and local memory that a launch touched, for the search for inputs (SIMULEE 3.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Footprint {

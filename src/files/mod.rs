@@ -59,6 +59,21 @@ pub fn read_text(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
+/// Reads a file of text as [`open`] opens it, if it has at most `most` bytes.
+///
+/// # Errors
+/// Those of [`read_text`]; `FileTooLarge` if it has more bytes.
+pub fn read_short_text(path: &Path, most: u64, sandbox: Option<&Sandbox>) -> io::Result<String> {
+    let bytes = open(path, sandbox)?.metadata()?.len();
+    if bytes > most {
+        return Err(io::Error::new(
+            ErrorKind::FileTooLarge,
+            format!("it has {} MB, and no more than {} MB are read", bytes / 1_000_000, most / 1_000_000),
+        ));
+    }
+    read_text(path, sandbox)
+}
+
 /// Reads the text of a file or of a pipe, such as `/dev/stdin`, but not of devices, which need not end.
 ///
 /// # Errors
@@ -96,5 +111,14 @@ mod tests {
         fs::write(&file, b"\xff").unwrap();
         assert_eq!(read(&file, None).unwrap(), b"\xff");
         assert!(read_text(&file, None).unwrap_err().to_string().contains("UTF-8"));
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        fs::write(&path, "four").unwrap();
+        assert_eq!(read_short_text(&path, 4, None).unwrap(), "four");
+        assert_eq!(read_short_text(&path, 3, None).unwrap_err().kind(), ErrorKind::FileTooLarge);
     }
 }

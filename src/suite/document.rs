@@ -3,6 +3,7 @@
 //! TOML and JSON give the same tree, so that later stages see one format and every message can name its place. The
 //! meaning of the keys is not decided here.
 
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,9 @@ pub struct Entry {
     pub node: Node,
 }
 
+/// The most bytes of a suite's text: with its values as a tree it takes about eighteen times as many in memory (`docs/trust.md`).
+const MOST_TEXT: u64 = 512_000_000;
+
 /// The path and text of a file; converts spans to places (line and column).
 #[derive(Debug, Clone)]
 pub struct Source {
@@ -85,11 +89,14 @@ impl Source {
     /// Reads the text of a suite's file.
     ///
     /// # Errors
-    /// `Caller` if the file cannot be read, is not UTF-8 or lies outside of the sandbox.
+    /// `Caller` if the file cannot be read, is not UTF-8, has more than [`MOST_TEXT`] bytes or lies outside of the sandbox.
     pub fn read(path: &Path, sandbox: Option<&Sandbox>) -> Result<Source> {
-        let text = files::read_text(path, sandbox).map_err(|e| {
-            Error::caller(format!("cannot read the suite `{}`: {e}", path.display()))
-                .help(files::escape_help(&e).unwrap_or("give the path of a suite file (TOML or JSON)"))
+        let text = files::read_short_text(path, MOST_TEXT, sandbox).map_err(|e| {
+            let help = match e.kind() {
+                ErrorKind::FileTooLarge => "put large contents of buffers into .npy files, and name these in the suite",
+                _ => files::escape_help(&e).unwrap_or("give the path of a suite file (TOML or JSON)"),
+            };
+            Error::caller(format!("cannot read the suite `{}`: {e}", path.display())).help(help)
         })?;
         Ok(Source { path: path.to_owned(), text })
     }

@@ -213,6 +213,21 @@ fn closed_streams_and_bare_environments_are_no_fault() -> TestResult {
 }
 
 #[test]
+fn a_suite_whose_text_is_too_long_is_refused_before_it_is_read() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    for name in ["huge.toml", "huge.json"] {
+        // A hole: it takes no room.
+        fs::File::create(folder.path().join(name))?.set_len(2 << 30)?;
+        let mut limited = Command::new("timeout");
+        limited.args(["60", env!("CARGO_BIN_EXE_kassay"), "run", name, "--device", "sim"]).current_dir(folder.path());
+        let output = limited.output()?;
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && err.contains("2147 MB") && err.contains(".npy"), "{name}: {err}");
+    }
+    Ok(())
+}
+
+#[test]
 fn files_that_are_none_are_refused_at_once() -> TestResult {
     let folder = tempfile::tempdir()?;
     let at_in = |name: &str| folder.path().join(name);

@@ -60,9 +60,9 @@ impl Goals {
 }
 
 /// The used tests among these names.
-pub(super) fn set(used: &HashMap<&str, usize>, names: &[String]) -> TestSet {
+pub(super) fn set(used: &HashMap<&str, usize>, names: &[impl AsRef<str>]) -> TestSet {
     let mut tests = TestSet::with_capacity(used.len());
-    tests.extend(names.iter().filter_map(|test| used.get(test.as_str()).copied()));
+    tests.extend(names.iter().filter_map(|test| used.get(test.as_ref()).copied()));
     tests
 }
 

@@ -178,7 +178,7 @@ impl Study<'_> {
             line: mutant.location.start.line,
             status: mutant.status,
             duplicate_of: mutant.duplicate_of.clone(),
-            killed_by: mutant.killed_by.iter().filter_map(|test| positions.get(test.as_str()).copied()).collect(),
+            killed_by: mutant.killed_by.iter().filter_map(|test| positions.get(&**test).copied()).collect(),
             is_minimal: level.minimal.contains(&at),
             is_hard: level.hard.contains(&at),
         };
@@ -193,7 +193,10 @@ impl Study<'_> {
 }
 
 /// Returns which of the used tests do what these names are listed for.
-pub(super) fn matrix_of<'n>(used: &HashMap<&str, usize>, names: impl Iterator<Item = &'n [String]>) -> KillMatrix {
+pub(super) fn matrix_of<'n, S: AsRef<str> + 'n>(
+    used: &HashMap<&str, usize>,
+    names: impl Iterator<Item = &'n [S]>,
+) -> KillMatrix {
     KillMatrix::new(used.len(), names.map(|names| set(used, names)).collect())
 }
 

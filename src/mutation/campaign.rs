@@ -9,7 +9,7 @@ use crate::hash;
 use crate::instrument::mutants::Edit;
 use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
-use crate::result::mutate::{self as result, Comparison, MutateResult, Status, TestStatus};
+use crate::result::mutate::{self as result, Comparison, MutateResult, Status, TestName, TestStatus};
 use crate::result::{Device, Header, mutate_summary};
 use crate::suite::resolve::Test;
 
@@ -21,7 +21,7 @@ use super::engine::{Engine, EngineCost, Options, Reach};
 use super::equivalence;
 pub use super::equivalence_classes::Class;
 use super::equivalence_classes::{Search, threads};
-use super::indices::{ByMutant, MutantIndex, TestIndex};
+use super::indices::{ByMutant, ByTest, MutantIndex, TestIndex};
 use super::item_interaction;
 pub use super::ledger::Entry;
 use super::ledger::{self, Ledger, MutantPair};
@@ -225,6 +225,11 @@ pub fn texts_of<'f>(files: impl Iterator<Item = &'f str>, sources: &Sources) -> 
     files.into_iter().filter_map(hash).collect()
 }
 
+/// Returns the names of the tests that mutants are run on, by position of the baseline.
+fn names(engine: &Engine<'_, '_>) -> Vec<TestName> {
+    engine.baselines().iter().map(|baseline| engine.names[baseline.position].clone()).collect()
+}
+
 /// Runs the open first-order mutants of this shard and enters their outcomes into the ledger. Returns those that
 /// were run.
 fn first_order(
@@ -235,7 +240,7 @@ fn first_order(
     items_interact: bool,
     takeover: &Takeover,
 ) -> Result<Vec<MutantIndex>> {
-    let names: Vec<String> = engine.baselines().iter().map(|t| t.test.name.clone()).collect();
+    let names = names(engine);
     for m in wanted {
         ledger.set_covered(*m, &reach[m], &names);
     }
@@ -264,7 +269,7 @@ fn second_order(
     pairs: &[MutantPair],
     reach: &HashMap<MutantIndex, Reach>,
 ) -> Result<()> {
-    let names: Vec<String> = engine.baselines().iter().map(|t| t.test.name.clone()).collect();
+    let names = names(engine);
     let either = |a: &[bool], b: &[bool]| a.iter().zip(b).map(|(a, b)| *a || *b).collect::<Vec<bool>>();
     let both: Vec<Reach> = pairs
         .iter()
@@ -310,27 +315,28 @@ fn run_rows(
     pairs: bool,
     is_final: &(dyn Fn(usize, &result::Mutant) -> bool + Sync),
 ) -> Result<Vec<result::Mutant>> {
-    let tests = engine.tests;
-    let row = |at: usize, outcome: &MutantOutcome| {
-        let mut row = open[at].row.clone();
-        let OpenRow { reach, runs, known, .. } = &open[at];
-        record_outcome(&mut row, outcome, reach.reached.contains(&true), tests);
-        if let Some(known) = known.as_ref().filter(|_| !outcome.is_decided()) {
-            known.complete(&mut row, tests);
-            row.taken_over = !runs.contains(&true) && row.status != Status::NoCoverage;
-        }
-        row
-    };
+    let names = engine.names.clone();
     let decided = |at: usize, outcome: &MutantOutcome| {
-        let row = row(at, outcome);
-        match journal.filter(|_| is_final(at, &row)) {
-            Some(journal) => journal.append(&Entry::Decided(Box::new(row))),
-            None => Ok(()),
-        }
+        let Some(journal) = journal else { return Ok(()) };
+        let row = open[at].with(outcome, &names);
+        if is_final(at, &row) { journal.append(&Entry::Decided(Box::new(row))) } else { Ok(()) }
     };
     let scenario = |open: &OpenRow<'_>| Scenario { mutants: open.mutants.clone(), tests: open.runs.clone() };
     let outcomes = engine.run(open.iter().map(scenario).collect(), pairs, &decided)?;
-    Ok(outcomes.iter().enumerate().map(|(at, outcome)| row(at, outcome)).collect())
+    Ok(open.iter().zip(&outcomes).map(|(open, outcome)| open.with(outcome, &names)).collect())
+}
+
+impl OpenRow<'_> {
+    /// Returns its row with an outcome.
+    fn with(&self, outcome: &MutantOutcome, names: &ByTest<TestName>) -> result::Mutant {
+        let mut row = self.row.clone();
+        record_outcome(&mut row, outcome, self.reach.reached.contains(&true), names);
+        if let Some(known) = self.known.as_ref().filter(|_| !outcome.is_decided()) {
+            known.complete(&mut row, names);
+            row.taken_over = !self.runs.contains(&true) && row.status != Status::NoCoverage;
+        }
+        row
+    }
 }
 
 /// Decides whether the simulator judges a mutant too: one that changes synchronisation; and, where work-items interact,
@@ -371,7 +377,7 @@ fn judge_on_simulator(
         let found = report.outcomes.get(&m).filter(|found| found.outcome.is_decided());
         if let Some(found) = found {
             let row = &mut ledger.rows[m];
-            record_outcome(row, &found.outcome, true, engine.tests);
+            record_outcome(row, &found.outcome, true, &engine.names);
             row.schedule = Some(found.schedule.clone()).filter(|s| !s.is_natural());
         }
         if let Some(journal) = ledger.journal {
@@ -382,11 +388,11 @@ fn judge_on_simulator(
 }
 
 /// Writes an outcome into a mutant's row.
-fn record_outcome(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool, tests: &[Test]) {
+fn record_outcome(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool, names: &ByTest<TestName>) {
     let (status, reason) = outcome.status(reached);
     row.status = status;
     row.reason = reason;
-    row.killed_by = outcome.killed_by.iter().filter_map(|t| Some(tests.get(t.0)?.name.clone())).collect();
+    row.killed_by = outcome.killed_by.iter().map(|test| names[*test].clone()).collect();
 }
 
 fn test_outcomes(engine: &Engine<'_, '_>) -> Vec<result::TestOutcome> {

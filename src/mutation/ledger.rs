@@ -15,7 +15,7 @@ use super::indices::{ByMutant, MutantIndex};
 use super::mutant::{Mutant, SourceRange, Spot};
 use crate::error::{Error, Result};
 use crate::result::journal::Journal;
-use crate::result::mutate::{self as result, Location, Position, Status};
+use crate::result::mutate::{self as result, Location, Position, Status, TestName};
 use crate::result::shard::Shard;
 
 /// Number of mutants submitted to the solver between two journal entries: the most proofs that an interrupted
@@ -372,7 +372,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// Enters the tests that reach a mutant, unless its row is final or belongs to another shard.
-    pub fn set_covered(&mut self, m: MutantIndex, reach: &Reach, names: &[String]) {
+    pub fn set_covered(&mut self, m: MutantIndex, reach: &Reach, names: &[TestName]) {
         if self.is_in_shard(m) && !self.decided[m] {
             self.rows[m].covered_by = covering_tests(reach, names);
         }
@@ -405,7 +405,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// Returns the rows of pairs: those known from the journal, pending ones for the rest.
-    pub fn pair_rows(&self, pairs: &[MutantPair], reach: &[Reach], names: &[String]) -> Vec<result::Mutant> {
+    pub fn pair_rows(&self, pairs: &[MutantPair], reach: &[Reach], names: &[TestName]) -> Vec<result::Mutant> {
         let known: HashMap<&str, &result::Mutant> = self.pairs.iter().map(|row| (row.id.as_str(), row)).collect();
         let row = |(pair, reach): (&MutantPair, &Reach)| match known.get(pair.id.as_str()) {
             Some(row) => (*row).clone(),
@@ -414,7 +414,7 @@ impl<'a> Ledger<'a> {
         pairs.iter().zip(reach).map(row).collect()
     }
 
-    fn pair_row(&self, pair: &MutantPair, reach: &Reach, names: &[String]) -> result::Mutant {
+    fn pair_row(&self, pair: &MutantPair, reach: &Reach, names: &[TestName]) -> result::Mutant {
         let (a, b) = (&self.rows[pair.first], &self.rows[pair.second]);
         let conflict = pair.conflict.filter(|_| pair.in_shard);
         result::Mutant {
@@ -444,7 +444,7 @@ impl<'a> Ledger<'a> {
     }
 }
 
-fn covering_tests(reach: &Reach, names: &[String]) -> Vec<String> {
+fn covering_tests(reach: &Reach, names: &[TestName]) -> Vec<TestName> {
     names.iter().zip(&reach.reached).filter(|(_, reached)| **reached).map(|(name, _)| name.clone()).collect()
 }
 

@@ -229,7 +229,7 @@ impl Judge<'_> {
             let seen = test.reach.get(&module).and_then(|all| all.get(mutant.number.wrapping_sub(1) as usize));
             let runs = test.runs.get(&(module, mutant.number));
             if seen.map_or(runs.is_some(), |seen| seen.reached) {
-                covered.push(test.name.clone());
+                covered.push(test.name.as_str().into());
             }
             match (runs, seen) {
                 (Some(runs), _) => {
@@ -264,7 +264,7 @@ impl Judge<'_> {
             },
             _ => outcome.status(!covered.is_empty()),
         };
-        row.killed_by = outcome.killed_by.iter().map(|test| self.tests[test.0].name.clone()).collect();
+        row.killed_by = outcome.killed_by.iter().map(|test| self.tests[test.0].name.as_str().into()).collect();
         row.covered_by = covered;
         row
     }

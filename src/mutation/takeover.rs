@@ -13,7 +13,7 @@ use super::configuration::options_of;
 use super::engine::Reach;
 use super::equivalence::{PROVED, SAME_REFINED_FORM};
 use super::equivalence_classes::Class;
-use super::indices::{MutantIndex, TestIndex};
+use super::indices::{ByTest, MutantIndex, TestIndex};
 use super::ledger::{self, Entry};
 use super::moved_places::MovedPlaces;
 use super::mutant::Mutant;
@@ -21,7 +21,7 @@ use super::synchronisation::is_of_synchronisation;
 use super::verdict;
 use crate::exec::DeviceInfo;
 use crate::hash;
-use crate::result::mutate::{self as result, Basis, MutateResult, NotSimulated, Status, TestStatus};
+use crate::result::mutate::{self as result, Basis, MutateResult, NotSimulated, Status, TestName, TestStatus};
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
@@ -113,10 +113,10 @@ impl KnownVerdicts {
     }
 
     /// Writes the known detection into the row of a mutant that no other test detects.
-    pub fn complete(&self, row: &mut result::Mutant, tests: &[Test]) {
+    pub fn complete(&self, row: &mut result::Mutant, names: &ByTest<TestName>) {
         if let Some(Detection { test, status, reason }) = &self.detected {
             (row.status, row.reason) = (*status, reason.clone());
-            row.killed_by = tests.get(test.0).map(|test| test.name.clone()).into_iter().collect();
+            row.killed_by = vec![names[*test].clone()];
         }
     }
 }
@@ -258,7 +258,7 @@ impl<'a> OldTests<'a> {
             }
             Status::Killed | Status::RuntimeError | Status::Timeout => {
                 let killer = row.killed_by.first()?;
-                let at = self.tests.iter().position(|(name, _)| name == killer)?;
+                let at = self.tests.iter().position(|(name, _)| **name == **killer)?;
                 let detected = self.tests[at].1.map(|test| Detection { test, status: row.status, reason });
                 // Of the tests before, it is not known whether repeated runs differed: that matters only if none detects it.
                 let passed = if once || detected.is_some() { unchanged(&self.tests[..at]) } else { BTreeSet::new() };

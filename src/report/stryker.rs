@@ -15,7 +15,7 @@ use super::parts::{self, Part};
 use super::texts::{read_file, utf16_column};
 use crate::error::{Error, Result};
 use crate::hash;
-use crate::result::mutate::{Location, Mutant, MutateResult, Position, Status};
+use crate::result::mutate::{Location, Mutant, MutateResult, Position, Status, TestName};
 use crate::result::store::ResultFile;
 
 /// Score from which viewers show green.
@@ -170,7 +170,7 @@ fn language(file: &str) -> &'static str {
 
 fn entry(mutant: &Mutant, id: String, file: &str, lines: &[String], tests: &BTreeMap<&str, String>) -> Result<Value> {
     let (status, reason) = status(mutant);
-    let ids = |names: &[String]| names.iter().filter_map(|n| tests.get(n.as_str())).cloned().collect::<Vec<String>>();
+    let ids = |names: &[TestName]| names.iter().filter_map(|n| tests.get(&**n)).cloned().collect::<Vec<String>>();
     let (at, replacement) = match in_words(mutant, lines) {
         Some((at, text)) => (at, text),
         None => (mutant.location.clone(), mutant.replacement.clone()),

@@ -173,7 +173,7 @@ fn or_empty<T: ToString>(value: &Option<T>) -> String {
 }
 
 /// Names in one cell, a line each, because they may hold any other character.
-fn names(list: &[String]) -> String {
+fn names(list: &[impl std::borrow::Borrow<str>]) -> String {
     list.join("\n")
 }
 

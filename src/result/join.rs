@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::merge::{add_timing, distinct};
-use super::mutate::{Mutant, MutateResult, Status};
+use super::mutate::{Mutant, MutateResult, Status, TestName};
 use super::mutate_summary::finish;
 use crate::error::{Error, Result};
 use crate::hash::Fnv1a;
@@ -80,7 +80,7 @@ fn class<'m>(rows: &[&'m Mutant]) -> Vec<Option<&'m str>> {
 
 /// Joins the rows of one mutant.
 fn joined_row(rows: &[&Mutant], positions: &HashMap<&str, usize>, full_matrix: bool) -> Mutant {
-    let position = |test: &String| positions.get(test.as_str()).copied().unwrap_or(usize::MAX);
+    let position = |test: &TestName| positions.get(&**test).copied().unwrap_or(usize::MAX);
     let detected_at = |row: &Mutant| row.killed_by.first().map_or(usize::MAX, position);
     // The first test that detects it decides; otherwise, that it was run counts for more than that it was not.
     let rank = |row: &Mutant| match row.status {
@@ -97,8 +97,8 @@ fn joined_row(rows: &[&Mutant], positions: &HashMap<&str, usize>, full_matrix: b
     let Some(decisive) = rows.iter().min_by_key(|row| rank(row)) else {
         unreachable!("there is a row for each part");
     };
-    let in_order = |of: fn(&Mutant) -> &Vec<String>| {
-        let mut tests: Vec<String> = rows.iter().flat_map(|row| of(row).clone()).collect();
+    let in_order = |of: fn(&Mutant) -> &Vec<TestName>| {
+        let mut tests: Vec<TestName> = rows.iter().flat_map(|row| of(row).clone()).collect();
         tests.sort_by_key(position);
         tests
     };

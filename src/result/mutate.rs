@@ -1,12 +1,16 @@
 //! The result of `kassay mutate`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Header;
 use crate::suite::schedule::Schedule;
+
+/// The name of a test, of which rows of many mutants share one copy.
+pub type TestName = Arc<str>;
 
 /// The result of `kassay mutate`: how well a suite detects faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -205,9 +209,9 @@ pub struct Mutant {
     pub status: Status,
     /// Names of the tests that detected it, including by a fault or a time-out, in suite order; at most one
     /// without `--full-matrix`.
-    pub killed_by: Vec<String>,
+    pub killed_by: Vec<TestName>,
     /// Names of the tests that reach it.
-    pub covered_by: Vec<String>,
+    pub covered_by: Vec<TestName>,
     /// Id of the mutant that it equals, whose status it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<String>,

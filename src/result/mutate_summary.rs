@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use rustc_hash::FxHashMap;
+
 use super::mutate::{Mutant, MutateResult, SecondOrder, Status, Summary};
 
 impl Status {
@@ -102,10 +104,10 @@ pub fn finish(result: &mut MutateResult, class_of: &dyn Fn(&str) -> String) {
         let at = &m.location;
         (at.start.line > 0).then(|| format!("{}:{}", at.file, at.start.line))
     });
-    let (mut kills, mut reaches): (HashMap<&str, u64>, HashMap<&str, u64>) = Default::default();
+    let (mut kills, mut reaches): (FxHashMap<&str, u64>, FxHashMap<&str, u64>) = Default::default();
     for mutant in first.iter().filter(|m| m.duplicate_of.is_none()) {
-        mutant.killed_by.iter().for_each(|t| *kills.entry(t).or_default() += 1);
-        mutant.covered_by.iter().for_each(|t| *reaches.entry(t).or_default() += 1);
+        mutant.killed_by.iter().for_each(|t| *kills.entry(&**t).or_default() += 1);
+        mutant.covered_by.iter().for_each(|t| *reaches.entry(&**t).or_default() += 1);
     }
     for test in &mut result.tests {
         test.kills = kills.get(test.name.as_str()).copied().unwrap_or(0);

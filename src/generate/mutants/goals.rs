@@ -88,7 +88,7 @@ fn goal(view: &GoalView<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searche
         kind: "mutant".to_owned(),
         location,
         status,
-        by: row.killed_by.first().and_then(|test| by.get(test.as_str()).copied()),
+        by: row.killed_by.first().and_then(|test| by.get(&**test).copied()),
         reason,
         bound,
         preconditions: Vec::new(),

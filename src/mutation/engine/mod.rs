@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::exec::{Executor, Joins, ProgramId, RunOptions};
 use crate::instrument::mutants::{Edit, LocalVariable};
+use crate::result::mutate::TestName;
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
@@ -88,6 +89,8 @@ pub struct Engine<'a, 'c> {
     pub module_builder: ModuleBuilder<'a, 'c>,
     pub executors: Vec<Box<dyn Executor>>,
     pub tests: &'a [Test],
+    /// Their names, as rows of mutants hold them.
+    pub names: ByTest<TestName>,
     pub mutants: &'a [Mutant],
     /// By mutant: whether the infection run may rule out pairs (see `prunable` and `cfg::taint`).
     pub prunable: ByMutant<bool>,
@@ -142,6 +145,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             module_builder,
             executors,
             tests,
+            names: tests.iter().map(|test| TestName::from(test.name.as_str())).collect(),
             mutants,
             prunable: ByMutant::filled(false, mutants.len()),
             options,

@@ -14,7 +14,7 @@ use super::pages::KernelPage;
 use super::parts::{facts, names, notes, percent_bar, shown, sort_key};
 use super::source_view::known_hash;
 use super::sources::Sources;
-use crate::result::mutate::{Location, Mutant, MutateResult, Status, Summary, TestStatus};
+use crate::result::mutate::{Location, Mutant, MutateResult, Status, Summary, TestName, TestStatus};
 
 /// All statuses with their names; mutants in the embedded data name them by position. Missed ones come first.
 const STATUSES: [(Status, &str); 11] = [
@@ -291,7 +291,7 @@ fn embedded(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources, levels:
             let name = if mutant.location.file.is_empty() { page.source } else { &mutant.location.file };
             let file = files.iter().position(|known| *known == name).unwrap_or_default();
             let columns = lines.get(file).and_then(|lines| columns(mutant, lines)).unwrap_or((0, 0));
-            let mut list = |names: &[String]| lists.position(names.iter().map(|name| tests.position(name)).collect());
+            let mut list = |names: &[TestName]| lists.position(names.iter().map(|name| tests.position(name)).collect());
             let status = STATUSES.iter().position(|(status, _)| *status == mutant.status).unwrap_or_default();
             rows.push((
                 shown(&mutant.id).into_owned(),

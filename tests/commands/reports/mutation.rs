@@ -31,7 +31,7 @@ fn place(line: u32, text: &str) -> Location {
 
 fn mutant(operator: &str, line: u32, original: &str, replacement: &str, status: Status) -> Mutant {
     let location = if line > 0 { place(line, original) } else { Location::default() };
-    let names = |list: &[&str]| list.iter().map(|n| (*n).to_owned()).collect();
+    let names = |list: &[&str]| list.iter().map(|n| TestName::from(*n)).collect();
     let reached = !matches!(status, Status::NoCoverage | Status::Ignored);
     Mutant {
         id: if line > 0 {

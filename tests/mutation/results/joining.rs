@@ -57,8 +57,8 @@ fn the_first_test_of_the_suite_that_detects_a_mutant_decides() {
             parts.reverse();
         }
         let all = joined(parts);
-        let found: Vec<(Status, &[String])> = all.mutants.iter().map(|m| (m.status, &m.killed_by[..])).collect();
-        let by = |test: &str| vec![test.to_owned()];
+        let found: Vec<(Status, &[TestName])> = all.mutants.iter().map(|m| (m.status, &m.killed_by[..])).collect();
+        let by = |test: &str| vec![TestName::from(test)];
         assert_eq!(
             found,
             [

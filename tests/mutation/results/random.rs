@@ -122,8 +122,8 @@ pub fn whole() -> impl Strategy<Value = MutateResult> {
             };
             let mut one = Mutant { operator: operator.into(), parts, ..mutant(&id, status) };
             one.location.start.line = line;
-            one.killed_by = kills.iter().map(|t| (*t).to_owned()).collect();
-            one.covered_by = reaches.iter().map(|t| (*t).to_owned()).collect();
+            one.killed_by = kills.iter().map(|t| (*t).into()).collect();
+            one.covered_by = reaches.iter().map(|t| (*t).into()).collect();
             one.reason = n.is_multiple_of(4).then(|| format!("because of {n}"));
             let original = n.checked_sub(back).filter(|at| *at < n).map(|at| &mutants[at]);
             one.duplicate_of = original.filter(|o| o.duplicate_of.is_none()).map(|o| o.id.clone());

@@ -68,10 +68,10 @@ pub fn kill_matrix(result: &MutateResult) -> Markup {
     let mut sizes = vec![0u32; columns];
     for (n, mutant) in mutants.iter().enumerate() {
         sizes[column(n)] += 1;
-        for row in mutant.killed_by.iter().filter_map(|test| rows.get(test.as_str())) {
+        for row in mutant.killed_by.iter().filter_map(|test| rows.get(&**test)) {
             kills[*row][column(n)] += 1;
         }
-        for row in mutant.covered_by.iter().filter_map(|test| rows.get(test.as_str())) {
+        for row in mutant.covered_by.iter().filter_map(|test| rows.get(&**test)) {
             reached[*row][column(n)] += 1;
         }
     }

@@ -16,9 +16,10 @@
 typedef int (*Main)(int, char **, char **);
 static Main translate;
 
-// The limits that kassay sets for a translator (src/kernel/external_tools.rs), which it can set here for the client only.
+// The limits that kassay sets for a translator (src/kernel/external_tools.rs), which it can set here for the client only; but for a
+// shorter time, because translators do not end on some inputs.
 static void limit(void) {
-  setrlimit(RLIMIT_CPU, &(struct rlimit){20, 20});
+  setrlimit(RLIMIT_CPU, &(struct rlimit){2, 3});
   setrlimit(RLIMIT_AS, &(struct rlimit){4ull << 30, 4ull << 30});
   setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }

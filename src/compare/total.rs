@@ -10,6 +10,7 @@ use super::study::interval;
 use crate::result::compare::{
     Cost, CrossRow, Interval, KernelComparison, LevelRow, Total, TotalCorrelation, TotalCross, TotalFaultCorrelation,
 };
+use crate::result::sum;
 
 /// Sums up. The rows are in the order in which they first occur; `seed` is that of the intervals over kernels.
 pub fn total(kernels: &[KernelComparison], seed: u64) -> Total {
@@ -110,26 +111,26 @@ fn against_faults(kernels: &[KernelComparison], seed: u64) -> Vec<TotalFaultCorr
 
 /// Adds all numbers; the score is left to [`score`].
 fn add(sum: &mut LevelRow, row: &LevelRow) {
-    sum.generated += row.generated;
-    sum.compile_error += row.compile_error;
-    sum.ignored += row.ignored;
-    sum.equivalent += row.equivalent;
-    sum.equivalent_for_launches += row.equivalent_for_launches;
-    sum.duplicate += row.duplicate;
-    sum.killed += row.killed;
-    sum.timeout += row.timeout;
-    sum.runtime_error += row.runtime_error;
-    sum.survived += row.survived;
-    sum.undecided += row.undecided;
-    sum.no_coverage += row.no_coverage;
-    sum.distinguished += row.distinguished;
-    sum.minimal += row.minimal;
-    sum.disjoint += row.disjoint;
-    sum.surface += row.surface;
-    sum.hard += row.hard;
+    sum.generated = sum.generated.saturating_add(row.generated);
+    sum.compile_error = sum.compile_error.saturating_add(row.compile_error);
+    sum.ignored = sum.ignored.saturating_add(row.ignored);
+    sum.equivalent = sum.equivalent.saturating_add(row.equivalent);
+    sum.equivalent_for_launches = sum.equivalent_for_launches.saturating_add(row.equivalent_for_launches);
+    sum.duplicate = sum.duplicate.saturating_add(row.duplicate);
+    sum.killed = sum.killed.saturating_add(row.killed);
+    sum.timeout = sum.timeout.saturating_add(row.timeout);
+    sum.runtime_error = sum.runtime_error.saturating_add(row.runtime_error);
+    sum.survived = sum.survived.saturating_add(row.survived);
+    sum.undecided = sum.undecided.saturating_add(row.undecided);
+    sum.no_coverage = sum.no_coverage.saturating_add(row.no_coverage);
+    sum.distinguished = sum.distinguished.saturating_add(row.distinguished);
+    sum.minimal = sum.minimal.saturating_add(row.minimal);
+    sum.disjoint = sum.disjoint.saturating_add(row.disjoint);
+    sum.surface = sum.surface.saturating_add(row.surface);
+    sum.hard = sum.hard.saturating_add(row.hard);
     if let (Some(sum), Some(code)) = (&mut sum.code, &row.code) {
-        sum.lines += code.lines;
-        sum.instructions += code.instructions;
+        sum.lines = sum.lines.saturating_add(code.lines);
+        sum.instructions = sum.instructions.saturating_add(code.instructions);
     }
     if let (Some(sum), Some(cost)) = (&mut sum.cost, &row.cost) {
         let Cost { build_s, run_s, equivalence_s, elapsed_s, builds, executions } = cost;
@@ -137,15 +138,15 @@ fn add(sum: &mut LevelRow, row: &LevelRow) {
         sum.run_s += run_s;
         sum.equivalence_s += equivalence_s;
         sum.elapsed_s += elapsed_s;
-        sum.builds += builds;
-        sum.executions += executions;
+        sum.builds = sum.builds.saturating_add(*builds);
+        sum.executions = sum.executions.saturating_add(*executions);
     }
 }
 
 /// The percentage of mutants that are detected, of those that count.
 fn score(row: &LevelRow) -> Option<f64> {
-    let detected = row.killed + row.timeout + row.runtime_error;
-    let all = detected + row.survived + row.undecided + row.no_coverage;
+    let detected = sum([row.killed, row.timeout, row.runtime_error]);
+    let all = sum([detected, row.survived, row.undecided, row.no_coverage]);
     (all > 0).then(|| 100.0 * detected as f64 / all as f64)
 }
 

@@ -169,6 +169,34 @@ pub fn die_of_signals() {
     }
 }
 
+/// The most memory that a child may take besides what it has, where what it does follows from a file that may be damaged: so many
+/// bytes, and so many for each byte of the file.
+const MOST_MEMORY: (u64, u64) = (4 << 30, 64);
+
+/// Its longest processor time, in seconds.
+const LONGEST_ON_PROCESSORS: libc::rlim_t = 20;
+
+/// In a child: keeps it from taking the memory of the whole system for a file of so many bytes.
+pub fn limit_memory(file: usize) {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = statm.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
+    // SAFETY: takes and returns numbers.
+    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(0);
+    let (fixed, of_byte) = MOST_MEMORY;
+    set_limit(libc::RLIMIT_AS, pages * page + fixed + of_byte * file as u64);
+}
+
+/// In a child: ends it once it has computed for longer than any sensible file takes.
+pub fn limit_time() {
+    set_limit(libc::RLIMIT_CPU, LONGEST_ON_PROCESSORS);
+}
+
+fn set_limit(resource: libc::__rlimit_resource_t, most: libc::rlim_t) {
+    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+    // SAFETY: `limit` is valid during the call.
+    unsafe { libc::setrlimit(resource, &raw const limit) };
+}
+
 /// A running child. It is killed if this value is dropped before the child has answered.
 #[derive(Debug)]
 struct RunningChild {

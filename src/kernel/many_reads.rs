@@ -11,6 +11,9 @@ use super::forked::{self, Failure, Limit, Running};
 /// A child is replaced after so many modules, because LLVM keeps some of what it has read.
 const MOST: u32 = 20_000;
 
+/// The longest time that the child may take for a module. LLVM does not end on some, and that it is then ended is no news.
+const LONGEST_READ: Duration = Duration::from_secs(3);
+
 /// The longest life of a child; it is far above what [`MOST`] modules take.
 const LIFE: Duration = Duration::from_secs(24 * 3600);
 
@@ -34,7 +37,7 @@ pub fn run(bytes: &[u8], limit: Duration, read: fn(&[u8])) -> Result<(), Failure
         None => Reader::start(read)?,
     };
     let mut answer = [0];
-    let limit = limit.max(Duration::from_millis(1));
+    let limit = limit.clamp(Duration::from_millis(1), LONGEST_READ);
     let asked = reader.socket.set_read_timeout(Some(limit)).and_then(|()| reader.ask(bytes, &mut answer));
     match asked {
         Ok(()) => {
@@ -70,6 +73,7 @@ impl Reader {
 /// In the child.
 fn serve(mut socket: UnixStream, read: fn(&[u8])) -> Result<Vec<u8>, String> {
     let text = |e: std::io::Error| e.to_string();
+    forked::limit_memory(1 << 20);
     loop {
         let mut length = [0; 8];
         socket.read_exact(&mut length).map_err(text)?;

@@ -63,6 +63,8 @@ pub fn crash_of(bytes: &[u8], deadline: Option<Instant>) -> Result<Option<String
     let outcome = super::many_reads::run(bytes, LONGEST_PARSE.min(left(deadline)), read);
     #[cfg(not(fuzzing))]
     let outcome = forked::run(Limit::of(LONGEST_PARSE).until(deadline), || {
+        forked::limit_memory(bytes.len());
+        forked::limit_time();
         read(bytes);
         Ok(Vec::new())
     });

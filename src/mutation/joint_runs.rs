@@ -2,6 +2,7 @@
 //! a time as the device has room for. What joint launches cannot hold, or lose, that loop runs as on other devices.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::error::Result;
@@ -23,8 +24,11 @@ const MOST_RUNS: u32 = 1 << 16;
 /// Most runs in one launch of a device that is no GPU.
 const MOST_RUNS_ELSEWHERE: u32 = 1 << 11;
 
+/// Most runs that are made ahead at a time.
+const MOST_AHEAD: usize = 1 << 19;
+
 /// Most results that are kept before they are asked for.
-const MOST_RESULTS: usize = 1 << 19;
+const MOST_RESULTS: usize = 1 << 21;
 
 /// Most tests at a time if there is a deadline.
 const TESTS_BEFORE_DEADLINE: usize = 4;
@@ -44,10 +48,12 @@ pub struct JointRuns<'a, 't> {
     settings: &'a RunSettings,
     /// By baseline: whether joint launches can hold it.
     joins: Vec<bool>,
-    /// The first baseline that nothing was run on ahead of time.
-    next: usize,
+    /// By baseline: whether it was run ahead of time, or is one by one.
+    is_done: Vec<bool>,
     /// By baseline: the cases that were run on it, in order, with the results of all repeats.
     results: BTreeMap<usize, Vec<(usize, JointVerdict)>>,
+    /// How many results these are.
+    count: usize,
 }
 
 /// What the runs of one case on one test show: the results of the first repeat and of the others. Texts are made for those that decide.
@@ -63,11 +69,12 @@ impl<'a, 't> JointRuns<'a, 't> {
     ) -> Option<JointRuns<'a, 't>> {
         let module = woven.joint.as_ref()?;
         let joins = baselines.iter().map(|b| joint::cannot_join(&b.test.launch, &b.references).is_none()).collect();
-        Some(JointRuns { woven, module, baselines, settings, joins, next: 0, results: BTreeMap::new() })
+        let is_done = vec![false; baselines.len()];
+        Some(JointRuns { woven, module, baselines, settings, joins, is_done, results: BTreeMap::new(), count: 0 })
     }
 
-    /// Returns the verdicts of baseline `t` on the cases that want it and whose runs joint launches can hold; runs them now,
-    /// together with those on further tests, if they have not been run.
+    /// Returns the verdicts of baseline `t` on cases whose runs joint launches can hold; runs them now, together with those on further
+    /// tests, if they have not been run. Cases that have been decided since may be among them.
     ///
     /// # Errors
     /// `Environment`.
@@ -79,12 +86,12 @@ impl<'a, 't> JointRuns<'a, 't> {
         cases: &[Case],
         cost: &mut RunCost,
     ) -> Result<Vec<(usize, JointVerdict)>> {
-        if t >= self.next {
+        if !self.is_done[t] {
             self.run_ahead(t, executor, program, cases, cost)?;
         }
         let made = self.results.remove(&t).unwrap_or_default();
-        let wanted = made.into_iter().filter(|(c, _)| is_wanted(&cases[*c], t, self.settings));
-        Ok(wanted.collect())
+        self.count -= made.len();
+        Ok(made)
     }
 
     /// Adds a verdict of baseline `t` to a case.
@@ -100,7 +107,8 @@ impl<'a, 't> JointRuns<'a, 't> {
         case.outcome.add(baseline.position, &baseline.test.name, &verdict);
     }
 
-    /// Runs the cases on baseline `t` and on as many of the following ones as make one launch.
+    /// Runs the cases on baseline `t` and on as many of the following ones as are worth it. Those whose work-groups have the same size
+    /// share launches: if all tests are run anyway, others are left for later.
     fn run_ahead(
         &mut self,
         t: usize,
@@ -111,18 +119,21 @@ impl<'a, 't> JointRuns<'a, 't> {
     ) -> Result<()> {
         let most_runs = if executor.device().kind == "gpu" { MOST_RUNS } else { MOST_RUNS_ELSEWHERE };
         // What a test that decides would leave undone is not run ahead any further than one launch has room.
-        let ahead = if self.settings.full_matrix { MOST_RESULTS } else { most_runs as usize };
-        let most = ahead.min(MOST_RESULTS / self.settings.repeats.max(1) as usize);
+        let ahead = if self.settings.full_matrix { MOST_AHEAD } else { most_runs as usize };
+        let most = ahead.min(MOST_AHEAD / self.settings.repeats.max(1) as usize);
+        let most = most.min(MOST_RESULTS.saturating_sub(self.count));
         let most_tests = if self.settings.end.is_some() { TESTS_BEFORE_DEADLINE } else { usize::MAX };
         let limits = launch::Limits::of(executor.device(), self.settings.required_local);
         // By size of work-groups, because all of a launch have the same.
         let mut classes: BTreeMap<[u64; 3], Vec<Group>> = BTreeMap::new();
-        let (mut count, mut tests) = (0, 0);
-        self.next = t;
-        while self.next < self.baselines.len() && tests < most_tests {
-            let groups = self.groups(self.next, cases, &limits);
+        let (mut count, mut tests, mut taken) = (0, 0, Vec::new());
+        let local = |u: usize| self.baselines[u].test.launch.range.decided().local;
+        let fits = |u: usize| !self.is_done[u] && (!self.settings.full_matrix || local(u) == local(t));
+        let following: Vec<usize> = (t..self.baselines.len()).filter(|u| fits(*u)).collect();
+        for u in following {
+            let groups = self.groups(u, cases, &limits);
             let runs: usize = groups.iter().map(|group| group.which.len()).sum();
-            if count > 0 && count + runs > most {
+            if (count > 0 && count + runs > most) || tests >= most_tests {
                 break;
             }
             count += runs;
@@ -130,22 +141,30 @@ impl<'a, 't> JointRuns<'a, 't> {
             for group in groups {
                 classes.entry(group.range(self.baselines).decided().local).or_default().push(group);
             }
-            self.next += 1;
+            self.is_done[u] = true;
+            taken.push(u);
         }
         for class in classes.into_values() {
             let is_cautious = self.settings.factor > FIRST_FACTOR;
             let first = if is_cautious { FIRST_FACTOR } else { self.settings.factor };
             let Some(results) = self.sweep(&class, first, most_runs, executor, program, cases, cost)? else { continue };
-            self.keep(&class, results);
-            if is_cautious {
-                let hungry = self.out_of_fuel(&class);
-                if !hungry.is_empty() {
-                    let factor = self.settings.factor;
-                    match self.sweep(&hungry, factor, most_runs, executor, program, cases, cost)? {
-                        Some(results) => self.keep(&hungry, results),
-                        None => self.forget(&hungry),
-                    }
+            let places = self.keep(&class, &results);
+            if !is_cautious {
+                continue;
+            }
+            let (hungry, places) = self.out_of_fuel(&class, &places);
+            if !hungry.is_empty() {
+                let factor = self.settings.factor;
+                match self.sweep(&hungry, factor, most_runs, executor, program, cases, cost)? {
+                    Some(results) => self.replace(&hungry, &places, &results),
+                    None => self.forget(&hungry),
                 }
+            }
+        }
+        for u in taken {
+            if let Some(known) = self.results.get_mut(&u) {
+                known.sort_unstable_by_key(|(c, _)| *c);
+                self.count += known.len();
             }
         }
         Ok(())
@@ -225,23 +244,27 @@ impl<'a, 't> JointRuns<'a, 't> {
         JointLaunch { launch, block, references: &baseline.references }
     }
 
-    /// Keeps results, in place of earlier ones of the same cases.
-    fn keep(&mut self, class: &[Group], results: Vec<Vec<JointResult>>) {
-        let mut number = 0;
-        for group in class {
+    /// Keeps results. Returns for each group where, among those of its baseline, the results of its cases are.
+    fn keep(&mut self, class: &[Group], results: &[Vec<JointResult>]) -> Vec<Range<usize>> {
+        let mut numbers = 0..;
+        let of_group = |group: &Group| {
             let known = self.results.entry(group.t).or_default();
-            for c in &group.which {
-                let others = results[1..].iter().map(|repeat| repeat[number]).collect();
-                let verdict = JointVerdict(results[0][number], others);
-                number += 1;
-                if known.last().is_none_or(|(last, _)| last < c) {
-                    known.push((*c, verdict));
-                    continue;
-                }
-                match known.binary_search_by_key(c, |(known, _)| *known) {
-                    Ok(at) => known[at].1 = verdict,
-                    Err(at) => known.insert(at, (*c, verdict)),
-                }
+            let begin = known.len();
+            known.extend(
+                group.which.iter().zip(&mut numbers).map(|(c, number)| (*c, JointVerdict::of(results, number))),
+            );
+            begin..known.len()
+        };
+        class.iter().map(of_group).collect()
+    }
+
+    /// Puts results in the places of earlier ones.
+    fn replace(&mut self, class: &[Group], places: &[Vec<usize>], results: &[Vec<JointResult>]) {
+        let mut numbers = 0..;
+        for (group, places) in class.iter().zip(places) {
+            let known = self.results.entry(group.t).or_default();
+            for (place, number) in places.iter().zip(&mut numbers) {
+                known[*place].1 = JointVerdict::of(results, number);
             }
         }
     }
@@ -255,18 +278,16 @@ impl<'a, 't> JointRuns<'a, 't> {
         }
     }
 
-    /// Returns the cases of these groups that ran out of fuel.
-    fn out_of_fuel(&self, class: &[Group]) -> Vec<Group> {
-        let of_group = |group: &Group| {
+    /// Returns the cases of these groups that ran out of fuel, and where their results are.
+    fn out_of_fuel(&self, class: &[Group], places: &[Range<usize>]) -> (Vec<Group>, Vec<Vec<usize>>) {
+        let of_group = |(group, places): (&Group, &Range<usize>)| {
             let known = self.results.get(&group.t).map(Vec::as_slice).unwrap_or_default();
-            let is_hungry = |c: &usize| {
-                let at = known.binary_search_by_key(c, |(known, _)| *known);
-                at.is_ok_and(|at| known[at].1.all().any(|result| fault(result) == Some(FaultKind::Fuel)))
-            };
-            let which: Vec<usize> = group.which.iter().copied().filter(is_hungry).collect();
-            (!which.is_empty()).then(|| Group { which, ..group.clone() })
+            let is_hungry = |at: &usize| known[*at].1.all().any(|result| fault(result) == Some(FaultKind::Fuel));
+            let at: Vec<usize> = places.clone().filter(is_hungry).collect();
+            let which = at.iter().map(|at| known[*at].0).collect();
+            (!at.is_empty()).then(|| (Group { which, ..group.clone() }, at))
         };
-        class.iter().filter_map(of_group).collect()
+        class.iter().zip(places).filter_map(of_group).unzip()
     }
 }
 
@@ -308,6 +329,11 @@ fn fault(result: &JointResult) -> Option<FaultKind> {
 }
 
 impl JointVerdict {
+    /// What the run with this number shows, of which there are as many results as repeats.
+    fn of(results: &[Vec<JointResult>], number: usize) -> JointVerdict {
+        JointVerdict(results[0][number], results[1..].iter().map(|repeat| repeat[number]).collect())
+    }
+
     fn all(&self) -> impl Iterator<Item = &JointResult> {
         std::iter::once(&self.0).chain(&self.1)
     }

@@ -88,9 +88,11 @@ fn run_share(
         let mut done = Vec::new();
         if let Some(joint) = &mut joint {
             for (c, verdict) in joint.verdicts(t, executor, program, cases, &mut cost)? {
-                joint.add(t, &mut cases[c], verdict);
-                cost.pairs += 1;
-                done.push(c);
+                if is_wanted(&cases[c], t, settings) {
+                    joint.add(t, &mut cases[c], verdict);
+                    cost.pairs += 1;
+                    done.push(c);
+                }
             }
             reports.report(cases, &done, t)?;
         }

@@ -77,13 +77,14 @@ impl InSet for CheckResult {
         verdicts.insert(self.verdict);
         let own = &self.summary;
         for (kind, count) in &own.findings {
-            *summary.findings.entry(kind.clone()).or_default() += count;
+            let sum = summary.findings.entry(kind.clone()).or_default();
+            *sum = sum.saturating_add(*count);
         }
-        summary.inputs += own.inputs;
-        summary.completed += own.completed;
-        summary.launches += own.launches;
-        summary.redundant_barriers += own.redundant_barriers;
-        summary.barriers += own.barriers;
+        summary.inputs = summary.inputs.saturating_add(own.inputs);
+        summary.completed = summary.completed.saturating_add(own.completed);
+        summary.launches = summary.launches.saturating_add(own.launches);
+        summary.redundant_barriers = summary.redundant_barriers.saturating_add(own.redundant_barriers);
+        summary.barriers = summary.barriers.saturating_add(own.barriers);
     }
 
     fn total_of((summary, verdicts): &Self::Sum) -> CheckTotal {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::def_use::DefUse;
 use super::mcdc::Mcdc;
+use super::sum;
 use super::{Header, Location, Ratio};
 
 /// The result of `kassay cover`: how much of a kernel the tests of a suite cover.
@@ -105,8 +106,8 @@ impl LoopCoverage {
     /// Returns the applicable classes of all loops together, as `--fail-under loop=` counts them.
     pub fn classes(&self) -> Ratio {
         Ratio {
-            covered: self.zero + self.one + self.many + self.boundary,
-            total: self.total * 2 + self.applicable.zero + self.applicable.boundary,
+            covered: sum([self.zero, self.one, self.many, self.boundary]),
+            total: sum([self.total, self.total, self.applicable.zero, self.applicable.boundary]),
         }
     }
 }

@@ -144,8 +144,8 @@ impl DefUse {
     fn of_kinds(&self, is_meant: fn(PairKind) -> bool) -> Ratio {
         let mut ratio = Ratio::default();
         for kind in self.summary.iter().filter(|kind| is_meant(kind.kind)) {
-            ratio.covered += kind.covered;
-            ratio.total += kind.pairs;
+            ratio.covered = ratio.covered.saturating_add(kind.covered);
+            ratio.total = ratio.total.saturating_add(kind.pairs);
         }
         ratio
     }

@@ -56,14 +56,14 @@ impl InSet for GenerateResult {
     fn add_to(&self, sum: &mut GenerateSummary) {
         let own = &self.summary;
         *sum = GenerateSummary {
-            tests: sum.tests + own.tests,
-            covered: sum.covered + own.covered,
-            covered_with_fault: sum.covered_with_fault + own.covered_with_fault,
-            infeasible: sum.infeasible + own.infeasible,
-            equivalent: sum.equivalent + own.equivalent,
-            unknown: sum.unknown + own.unknown,
-            executions: sum.executions + own.executions,
-            faulted: sum.faulted + own.faulted,
+            tests: sum.tests.saturating_add(own.tests),
+            covered: sum.covered.saturating_add(own.covered),
+            covered_with_fault: sum.covered_with_fault.saturating_add(own.covered_with_fault),
+            infeasible: sum.infeasible.saturating_add(own.infeasible),
+            equivalent: sum.equivalent.saturating_add(own.equivalent),
+            unknown: sum.unknown.saturating_add(own.unknown),
+            executions: sum.executions.saturating_add(own.executions),
+            faulted: sum.faulted.saturating_add(own.faulted),
             fuzz_s: sum.fuzz_s + own.fuzz_s,
             smt_s: sum.smt_s + own.smt_s,
         };

@@ -193,12 +193,12 @@ pub(super) fn add_timing(mut sum: Timing, more: &Timing) -> Timing {
     sum.run_s += more.run_s;
     sum.equivalence_s += more.equivalence_s;
     sum.simulator_s += more.simulator_s;
-    sum.builds += more.builds;
-    sum.executions += more.executions;
-    sum.pruned_pairs += more.pruned_pairs;
-    sum.pairs += more.pairs;
-    sum.batched_pairs += more.batched_pairs;
-    sum.distrusted_modules += more.distrusted_modules;
+    sum.builds = sum.builds.saturating_add(more.builds);
+    sum.executions = sum.executions.saturating_add(more.executions);
+    sum.pruned_pairs = sum.pruned_pairs.saturating_add(more.pruned_pairs);
+    sum.pairs = sum.pairs.saturating_add(more.pairs);
+    sum.batched_pairs = sum.batched_pairs.saturating_add(more.batched_pairs);
+    sum.distrusted_modules = sum.distrusted_modules.saturating_add(more.distrusted_modules);
     sum.module_sizes.extend(&more.module_sizes);
     // Not summed: the original's time, from the first shard that ran the test.
     for (test, s) in &more.originals_s {

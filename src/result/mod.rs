@@ -80,6 +80,11 @@ pub struct Ratio {
     pub total: u64,
 }
 
+/// Returns the sum of counts; the greatest number if they have no sum of 64 bits, as those of a result that was made up may.
+pub fn sum<const N: usize>(counts: [u64; N]) -> u64 {
+    counts.into_iter().fold(0, u64::saturating_add)
+}
+
 impl Ratio {
     /// Returns the share covered in percent; `None` if there is nothing to cover.
     pub fn percent(self) -> Option<f64> {

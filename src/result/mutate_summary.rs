@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use rustc_hash::FxHashMap;
 
 use super::mutate::{Mutant, MutateResult, SecondOrder, Status, Summary};
+use super::sum;
 
 impl Status {
     /// Returns whether some test distinguishes the mutant from the original (LIU 6.4.2).
@@ -71,8 +72,8 @@ impl Tally {
         let Tally { counts: mut s, reached } = *self;
         let run = s.total - s.duplicate - s.ignored - s.pending;
         let judged = run - s.equivalent - s.compile_error;
-        s.score = percent(s.killed + s.runtime_error + s.timeout, judged);
-        s.score_without_timeouts = percent(s.killed + s.runtime_error, judged - s.timeout);
+        s.score = percent(sum([s.killed, s.runtime_error, s.timeout]), judged);
+        s.score_without_timeouts = percent(sum([s.killed, s.runtime_error]), judged - s.timeout);
         s.mutation_coverage = percent(reached, run);
         s
     }

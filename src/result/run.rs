@@ -43,11 +43,11 @@ impl InSet for RunResult {
     fn add_to(&self, sum: &mut Summary) {
         let own = &self.summary;
         *sum = Summary {
-            total: sum.total + own.total,
-            passed: sum.passed + own.passed,
-            failed: sum.failed + own.failed,
-            unchecked: sum.unchecked + own.unchecked,
-            broken: sum.broken + own.broken,
+            total: sum.total.saturating_add(own.total),
+            passed: sum.passed.saturating_add(own.passed),
+            failed: sum.failed.saturating_add(own.failed),
+            unchecked: sum.unchecked.saturating_add(own.unchecked),
+            broken: sum.broken.saturating_add(own.broken),
         };
     }
 

@@ -51,11 +51,11 @@ impl InSet for ScheduleResult {
     fn add_to(&self, sum: &mut Summary) {
         let own = &self.summary;
         *sum = Summary {
-            total: sum.total + own.total,
-            stable: sum.stable + own.stable,
-            order_dependent: sum.order_dependent + own.order_dependent,
-            nondeterministic: sum.nondeterministic + own.nondeterministic,
-            failed: sum.failed + own.failed,
+            total: sum.total.saturating_add(own.total),
+            stable: sum.stable.saturating_add(own.stable),
+            order_dependent: sum.order_dependent.saturating_add(own.order_dependent),
+            nondeterministic: sum.nondeterministic.saturating_add(own.nondeterministic),
+            failed: sum.failed.saturating_add(own.failed),
         };
     }
 

@@ -39,11 +39,12 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
     let process = executor.ready(Some(program.0))?;
     let repeats = sweep.repeats.max(1);
     let mut allocator = SpanAllocator::default();
-    let mut place = |bytes: &[u8]| allocator.allocate(bytes.len() as u64);
+    let mut place = |bytes: &Vec<u8>| allocator.allocate(bytes.len() as u64);
     let blocks: Vec<u8> = plan.blocks.iter().flat_map(|word| word.to_le_bytes()).collect();
     let runs: Vec<u8> =
         sweep.runs.iter().flat_map(|r| [r.launch, r.words[0], r.words[1]]).flat_map(u32::to_le_bytes).collect();
-    let parts = [&plan.fixed[..], &blocks, &plan.fields, &runs].map(|bytes| (place(bytes), bytes));
+    let parts = [&blocks, &plan.fields, &runs].map(|bytes| (place(bytes), bytes));
+    let fixed = allocator.allocate(plan.fixed.len);
     let result_bytes = 4 * RESULT_WORDS * sweep.runs.len() * repeats as usize;
     let memories: u64 = if sweep.outputs { sweep.runs.iter().map(|run| plan.memory_of(run)).sum() } else { 0 };
     let records = allocator.allocate((PROGRESS_BYTES + result_bytes) as u64 + memories);
@@ -52,8 +53,9 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
     for (span, bytes) in parts {
         span.of_mut(memory).ok_or_else(protocol_error)?.copy_from_slice(bytes);
     }
+    plan.fixed.write(fixed.of_mut(memory).ok_or_else(protocol_error)?);
     records.of_mut(memory).ok_or_else(protocol_error)?[..PROGRESS_BYTES].fill(0);
-    let [fixed, blocks, fields, runs] = parts.map(|(span, _)| span);
+    let [blocks, fields, runs] = parts.map(|(span, _)| span);
     let joint = protocol::Joint {
         args: plan.args.clone(),
         local: plan.local,
@@ -126,11 +128,11 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
 }
 
 /// Where everything lies, and what is compared.
-struct Plan {
+struct Plan<'a> {
     args: Vec<JointArg>,
     local: [u64; 3],
     /// What the arena begins with.
-    fixed: Vec<u8>,
+    fixed: Layout<'a>,
     /// The blocks of parameters of all launches, with the addresses of buffers.
     blocks: Vec<u32>,
     launches: Vec<protocol::JointLaunch>,
@@ -150,8 +152,46 @@ enum Place {
     Null,
 }
 
-impl Plan {
-    fn new(sweep: &JointSweep<'_>) -> Result<Plan> {
+/// What lies where, of bytes that are copied once: there may be gigabytes.
+#[derive(Default)]
+struct Layout<'a> {
+    /// With where they begin, ascending.
+    pieces: Vec<(u64, &'a [u8])>,
+    len: u64,
+}
+
+impl<'a> Layout<'a> {
+    /// Appends bytes at a multiple of the alignment; returns where.
+    fn append(&mut self, bytes: &'a [u8]) -> u64 {
+        let at = self.len.next_multiple_of(ALIGNMENT);
+        self.pieces.push((at, bytes));
+        self.len = at + bytes.len() as u64;
+        at
+    }
+
+    /// Appends all of another layout; returns where it begins.
+    fn append_all(&mut self, other: &Layout<'a>) -> u64 {
+        let begin = self.len.next_multiple_of(ALIGNMENT);
+        self.pieces.extend(other.pieces.iter().map(|(at, bytes)| (begin + at, *bytes)));
+        self.len = begin + other.len;
+        begin
+    }
+
+    /// Writes all of it, with zeros between.
+    fn write(&self, to: &mut [u8]) {
+        let mut end = 0;
+        for (at, bytes) in &self.pieces {
+            let at = *at as usize;
+            to[end..at].fill(0);
+            end = at + bytes.len();
+            to[at..end].copy_from_slice(bytes);
+        }
+        to[end..].fill(0);
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn new(sweep: &JointSweep<'a>) -> Result<Plan<'a>> {
         let wrong = |what: &str| Error::internal(format!("a joint sweep cannot be run: {what}"));
         let first = sweep.launches.first().ok_or_else(|| wrong("it has no launches"))?;
         let local = first.launch.range.decided().local;
@@ -161,7 +201,7 @@ impl Plan {
         let mut plan = Plan {
             args: args(sweep),
             local,
-            fixed: Vec::new(),
+            fixed: Layout::default(),
             blocks: Vec::new(),
             launches: Vec::new(),
             fields: Vec::new(),
@@ -182,23 +222,23 @@ impl Plan {
     }
 
     /// Adds a launch.
-    fn add(&mut self, sweep: &JointSweep<'_>, one: &JointLaunch<'_>, shared: &mut HashMap<*const Vec<u8>, u64>) {
+    fn add(&mut self, sweep: &JointSweep<'a>, one: &'a JointLaunch<'a>, shared: &mut HashMap<*const Vec<u8>, u64>) {
         let launch = one.launch;
         let is_written = |position: u32| {
             let written = |p: u32| sweep.written.get(p as usize).copied().unwrap_or(true);
             (0..launch.args.len() as u32).any(|p| launch.owner(p) == position && written(p))
         };
         let mut places = vec![None; launch.args.len()];
-        let mut memory = Vec::new();
+        let mut memory = Layout::default();
         for (position, value) in (0..).zip(&launch.args) {
             let ArgValue::Buffer(bytes) = value else { continue };
             let is_output = one.references.iter().any(|r| r.position == position);
             places[position as usize] = Some(if bytes.is_empty() {
                 Place::Null
             } else if is_written(position) || is_output {
-                Place::InRun(append(&mut memory, bytes))
+                Place::InRun(memory.append(bytes))
             } else {
-                Place::Shared(*shared.entry(Arc::as_ptr(bytes)).or_insert_with(|| append(&mut self.fixed, bytes)))
+                Place::Shared(*shared.entry(Arc::as_ptr(bytes)).or_insert_with(|| self.fixed.append(bytes)))
             });
         }
         let outputs =
@@ -207,8 +247,8 @@ impl Plan {
                 _ => None,
             });
         self.outputs.push(outputs.collect());
-        memory.resize(memory.len().next_multiple_of(ALIGNMENT as usize), 0);
-        let pristine = append(&mut self.fixed, &memory);
+        memory.len = memory.len.next_multiple_of(ALIGNMENT);
+        let pristine = self.fixed.append_all(&memory);
         let mut block = one.block.clone();
         for position in 0..launch.args.len() as u32 {
             let Some(place) = places[launch.owner(position) as usize] else { continue };
@@ -225,7 +265,7 @@ impl Plan {
         let begin = self.fields.len() / size_of::<Field>();
         for (number, reference) in (0..).zip(one.references) {
             if let Some(Place::InRun(at)) = places[reference.position as usize] {
-                let expected = append(&mut self.fixed, &reference.bytes);
+                let expected = self.fixed.append(&reference.bytes);
                 fields(number, reference, at, expected).iter().for_each(|field| field.write(&mut self.fields));
             }
         }
@@ -233,7 +273,7 @@ impl Plan {
         self.launches.push(protocol::JointLaunch {
             groups: launch.range.groups() as u32,
             pristine,
-            memory: memory.len() as u64,
+            memory: memory.len,
             fields: (begin as u32, (end - begin) as u32),
         });
     }
@@ -245,7 +285,7 @@ impl Plan {
 
     /// Returns how many bytes the arena gets; the fault if the device has not enough memory for a single run.
     fn arena(&self, sweep: &JointSweep<'_>, device: &DeviceInfo) -> std::result::Result<u64, Fault> {
-        let fixed = (self.fixed.len() as u64).next_multiple_of(ALIGNMENT);
+        let fixed = self.fixed.len.next_multiple_of(ALIGNMENT);
         let memory_of = |run: &JointRun| self.memory_of(run);
         let largest = sweep.runs.iter().map(memory_of).max().unwrap_or(0);
         let all = sweep.runs.iter().map(memory_of).fold(0_u64, u64::saturating_add);
@@ -273,14 +313,6 @@ fn args(sweep: &JointSweep<'_>) -> Vec<JointArg> {
         local.map(JointArg::Local).or(value.map(JointArg::Value)).unwrap_or(JointArg::Arena)
     };
     (0..count).map(argument).collect()
-}
-
-/// Appends bytes at a multiple of the alignment; returns where.
-fn append(to: &mut Vec<u8>, bytes: &[u8]) -> u64 {
-    to.resize(to.len().next_multiple_of(ALIGNMENT as usize), 0);
-    let at = to.len();
-    to.extend_from_slice(bytes);
-    at as u64
 }
 
 /// `field_t` of `runtime-cl/joint_runs.cl`.

@@ -7,6 +7,7 @@ use super::figures::{self, Cells};
 use super::pages::Run;
 use super::parts::{facts, notes, percent_bar, shown, sort_key};
 use crate::result::compare::{CompareResult, Interval, KernelComparison, LevelRow};
+use crate::result::sum;
 
 /// Shows a comparison of levels over all of its kernels.
 pub(super) fn comparison(number: usize, run: &Run<'_, CompareResult>) -> Markup {
@@ -98,11 +99,11 @@ fn levels(rows: &[LevelRow]) -> Markup {
     let is_whole = |row: &&LevelRow| row.concept == "all";
     let parts = |row: &LevelRow| {
         [
-            (row.killed + row.timeout + row.runtime_error, "good", "detected"),
-            (row.survived + row.undecided + row.equivalent_for_launches, "bad", "survived or undecided"),
+            (sum([row.killed, row.timeout, row.runtime_error]), "good", "detected"),
+            (sum([row.survived, row.undecided, row.equivalent_for_launches]), "bad", "survived or undecided"),
             (row.no_coverage, "warn", "not reached"),
-            (row.equivalent + row.duplicate, "quiet", "equivalent or duplicate"),
-            (row.ignored + row.compile_error, "none", "not run"),
+            (sum([row.equivalent, row.duplicate]), "quiet", "equivalent or duplicate"),
+            (sum([row.ignored, row.compile_error]), "none", "not run"),
         ]
     };
     html! {

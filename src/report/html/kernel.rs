@@ -11,6 +11,7 @@ use super::parts::{Tone, badge, file_name, percent_bar, shown};
 use super::source_view::{known_hash, line_anchor};
 use super::sources::Sources;
 use super::{comparisons, coverage, findings, goals, mutants, source_view};
+use crate::result::sum;
 
 /// A line of which something is untested.
 pub(super) struct Untested {
@@ -149,7 +150,7 @@ fn glance(prepared: &Prepared<'_, '_>) -> Markup {
             @if let Some(run) = page.schedules.last() { div { dt { "schedules" } dd { (badge(findings::schedule_tone(findings::worst(run.result)), findings::worst(run.result).name())) } } }
             @if let Some(run) = page.runs.last() {
                 @let s = &run.result.summary;
-                div { dt { "tests" } dd { (badge(if s.failed + s.broken > 0 { Tone::Bad } else { Tone::Good }, &format!("{} of {} passed", s.passed, s.total))) } }
+                div { dt { "tests" } dd { (badge(if sum([s.failed, s.broken]) > 0 { Tone::Bad } else { Tone::Good }, &format!("{} of {} passed", s.passed, s.total))) } }
             }
         }
     }

@@ -15,6 +15,7 @@ use super::parts::{facts, names, notes, percent_bar, shown, sort_key};
 use super::source_view::known_hash;
 use super::sources::Sources;
 use crate::result::mutate::{Location, Mutant, MutateResult, Status, Summary, TestName, TestStatus};
+use crate::result::sum;
 
 /// All statuses with their names; mutants in the embedded data name them by position. Missed ones come first.
 const STATUSES: [(Status, &str); 11] = [
@@ -136,16 +137,16 @@ pub(super) fn mutants(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Source
 
 /// Mutants that no test has detected.
 fn missed(s: &Summary) -> u64 {
-    s.survived + s.undecided + s.no_coverage + s.equivalent_for_launches
+    sum([s.survived, s.undecided, s.no_coverage, s.equivalent_for_launches])
 }
 
 fn parts(s: &Summary) -> [(u64, &'static str, &'static str); 5] {
     [
-        (s.killed + s.timeout + s.runtime_error, "good", "detected"),
-        (s.survived + s.undecided + s.equivalent_for_launches, "bad", "survived or undecided"),
+        (sum([s.killed, s.timeout, s.runtime_error]), "good", "detected"),
+        (sum([s.survived, s.undecided, s.equivalent_for_launches]), "bad", "survived or undecided"),
         (s.no_coverage, "warn", "not reached"),
-        (s.equivalent + s.duplicate, "quiet", "equivalent or duplicate"),
-        (s.ignored + s.compile_error + s.pending, "none", "not run"),
+        (sum([s.equivalent, s.duplicate]), "quiet", "equivalent or duplicate"),
+        (sum([s.ignored, s.compile_error, s.pending]), "none", "not run"),
     ]
 }
 
@@ -165,8 +166,8 @@ fn by_level(levels: &[(&str, &MutateResult)]) -> Markup {
                     tr {
                         th scope="row" { (shown(level)) @if let Some(shard) = &result.shard { " (shard " (shown(shard)) ")" } }
                         td { (percent_bar(s.score)) }
-                        td.n { b { (missed(s)) } } td.n { (s.killed + s.timeout + s.runtime_error) }
-                        td.n { (s.equivalent) } td.n { (s.duplicate) } td.n { (s.ignored + s.compile_error + s.pending) } td.n { (s.total) }
+                        td.n { b { (missed(s)) } } td.n { (sum([s.killed, s.timeout, s.runtime_error])) }
+                        td.n { (s.equivalent) } td.n { (s.duplicate) } td.n { (sum([s.ignored, s.compile_error, s.pending])) } td.n { (s.total) }
                         td { (percent_bar(s.mutation_coverage)) }
                         td.n { (style::seconds(result.elapsed_s)) }
                         td.w { (figures::bars(&parts(s))) }

@@ -12,6 +12,7 @@ use super::programs;
 use crate::result::Ratio;
 use crate::result::cover::Coverage;
 use crate::result::mutate::Summary;
+use crate::result::sum;
 
 /// Lines that the overview lists of each kernel, and of all.
 const LINES_EACH: usize = 4;
@@ -146,7 +147,7 @@ fn row(one: &Prepared<'_, '_>, columns: &Columns) -> Markup {
             @if columns.checked { td { @if let Some(check) = page.check() { (badge(verdict_tone(check.verdict), check.verdict.name())) } } }
             @if columns.scheduled { td { @if let Some(run) = page.schedules.last() { (badge(schedule_tone(worst(run.result)), worst(run.result).name())) } } }
             @if columns.generated { td { @if let Some(result) = page.generate() { (result.summary.covered) " of " (result.goals.len()) @if result.summary.unknown > 0 { ", " (result.summary.unknown) " unknown" } } } }
-            @if columns.run { td { @if let Some(run) = page.runs.last() { @let s = &run.result.summary; (badge(if s.failed + s.broken > 0 { Tone::Bad } else { Tone::Good }, &format!("{} of {}", s.passed, s.total))) } } }
+            @if columns.run { td { @if let Some(run) = page.runs.last() { @let s = &run.result.summary; (badge(if sum([s.failed, s.broken]) > 0 { Tone::Bad } else { Tone::Good }, &format!("{} of {}", s.passed, s.total))) } } }
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::result::run::RunResult;
 use crate::result::schedule::ScheduleResult;
 use crate::result::set::InSet as _;
 use crate::result::store::ResultFile;
+use crate::result::sum;
 use crate::result::{Header, Ratio};
 
 /// A part of the summary. All texts are Markdown.
@@ -94,7 +95,7 @@ fn runs(results: &[&RunResult]) -> Option<Section> {
     let (mut bad, mut all) = (0, 0);
     for r in results {
         let s = &r.summary;
-        (bad, all) = (bad + s.failed + s.broken, all + s.total);
+        (bad, all) = (sum([bad, s.failed, s.broken]), sum([all, s.total]));
         let numbers = [s.total, s.passed, s.failed, s.broken, s.unchecked].map(|n| n.to_string());
         table.row(row(&r.header, numbers));
     }
@@ -111,7 +112,7 @@ fn schedules(results: &[&ScheduleResult]) -> Option<Section> {
     let (mut stable, mut all) = (0, 0);
     for r in results {
         let s = &r.summary;
-        (stable, all) = (stable + s.stable, all + s.total);
+        (stable, all) = (sum([stable, s.stable]), sum([all, s.total]));
         let numbers = [s.total, s.stable, s.order_dependent, s.nondeterministic, s.failed].map(|n| n.to_string());
         table.row(row(&r.header, numbers));
     }
@@ -155,8 +156,8 @@ fn mutants(results: &[&MutateResult]) -> Option<Section> {
         [
             s.score.map_or_else(|| "-".to_owned(), percent),
             s.total.to_string(),
-            (s.killed + s.timeout + s.runtime_error).to_string(),
-            (s.survived + s.equivalent_for_launches).to_string(),
+            sum([s.killed, s.timeout, s.runtime_error]).to_string(),
+            sum([s.survived, s.equivalent_for_launches]).to_string(),
             s.no_coverage.to_string(),
             s.undecided.to_string(),
             s.equivalent.to_string(),
@@ -178,9 +179,10 @@ fn goals(results: &[&GenerateResult]) -> Option<Section> {
     let mut tests = 0;
     for r in results {
         let s = &r.summary;
-        tests += s.tests;
+        tests = sum([tests, s.tests]);
         let [n, covered, fault, impossible, unknown] =
-            [s.tests, s.covered, s.covered_with_fault, s.infeasible + s.equivalent, s.unknown].map(|n| n.to_string());
+            [s.tests, s.covered, s.covered_with_fault, sum([s.infeasible, s.equivalent]), s.unknown]
+                .map(|n| n.to_string());
         let branch = optional(r.coverage.branch.percent());
         table.row(row(&r.header, [n, covered, fault, impossible, unknown, branch]));
     }

@@ -65,7 +65,7 @@ pub fn check_set(set: &CheckSet, view: CheckView, sources: &dyn Fn(&str) -> Opti
     let inputs = set.total.summary.inputs;
     let checked = match set.program {
         Some(_) => {
-            let all: u64 = set.kernels.iter().filter_map(|kernel| kernel.launches).sum();
+            let all: u64 = set.kernels.iter().filter_map(|kernel| kernel.launches).fold(0, u64::saturating_add);
             format!("{inputs} of {} checked", style::count(all, "launch"))
         }
         None => style::count(inputs, "input"),

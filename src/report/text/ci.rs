@@ -9,6 +9,7 @@ use super::mutate::{MutateView, percent as score};
 use super::{check_set, cover_set, generate_set, heading, mutate_set, percent, run_set, schedule_set};
 use crate::result::ci::CiResult;
 use crate::result::set::{InSet, SetResult};
+use crate::result::sum;
 
 /// Renders a row per suite with what each command says of it, and then what the project complains of; with `verbose`, the result
 /// of each command, too. `sources` returns the text of a file by its name in the result.
@@ -60,7 +61,7 @@ fn table(result: &CiResult, style: &Style) -> String {
         let mut kernel = String::new();
         let run = cell(&mut kernel, result.run.as_ref(), &suite, |result| {
             let s = &result.summary;
-            let paint = if s.failed + s.broken > 0 { Paint::Bad } else { Paint::Good };
+            let paint = if sum([s.failed, s.broken]) > 0 { Paint::Bad } else { Paint::Good };
             Cell::painted(paint, format!("{} of {}", s.total - s.failed - s.broken, s.total))
         });
         let cover =
@@ -78,8 +79,8 @@ fn table(result: &CiResult, style: &Style) -> String {
         });
         let generate = cell(&mut kernel, result.generate.as_ref(), &suite, |result| {
             let s = &result.summary;
-            let decided = s.covered + s.covered_with_fault + s.infeasible + s.equivalent;
-            format!("{decided} of {} goals", decided + s.unknown).into()
+            let decided = sum([s.covered, s.covered_with_fault, s.infeasible, s.equivalent]);
+            format!("{decided} of {} goals", sum([decided, s.unknown])).into()
         });
         let mut row = vec![Cell::new(&suite), Cell::new(&kernel), run, cover, mutate, check, schedule];
         row.extend(generates.then_some(generate));

@@ -7,6 +7,7 @@ use super::super::table::{Cell, Table};
 use super::{heading, notes, title};
 use crate::result::compare::{CompareResult, FaultCorrelationRow, Interval, KernelComparison, LevelRow, Total};
 use crate::result::mutate::TestStatus;
+use crate::result::sum;
 
 /// What is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -140,14 +141,14 @@ fn levels(rows: &[LevelRow], view: CompareView, style: &Style) -> String {
             Some(_) => row.level.clone(),
             None => format!("  {}", row.concept),
         };
-        let missed = row.survived + row.equivalent_for_launches + row.undecided + row.no_coverage;
+        let missed = sum([row.survived, row.equivalent_for_launches, row.undecided, row.no_coverage]);
         table.row([
             Cell::new(name),
             row.generated.to_string().into(),
-            (row.compile_error + row.ignored).to_string().into(),
+            sum([row.compile_error, row.ignored]).to_string().into(),
             row.equivalent.to_string().into(),
             row.duplicate.to_string().into(),
-            (row.killed + row.timeout + row.runtime_error).to_string().into(),
+            sum([row.killed, row.timeout, row.runtime_error]).to_string().into(),
             missed.to_string().into(),
             percent(row.score).into(),
             row.distinguished.to_string().into(),

@@ -93,7 +93,12 @@ fn table(result: &CoverSet, style: &Style) -> String {
         row(&header.kernel, runs(kernel), &kernel.result.coverage, kernel.suite.as_ref().unwrap_or(&header.source));
     }
     if result.kernels.len() > 1 {
-        row("total", result.kernels.iter().map(runs).sum(), &result.total, "");
+        row(
+            "total",
+            result.kernels.iter().map(runs).try_fold(0_u64, |all, more| Some(all.saturating_add(more?))),
+            &result.total,
+            "",
+        );
     }
     format!("\n{}", table.render(style))
 }

@@ -9,6 +9,7 @@ use super::comparison::comparison;
 use super::mutants::Listing;
 use super::{heading, notes, quote, title};
 use crate::result::mutate::{MutateResult, SecondOrder, Summary, TestOutcome, TestStatus, Timing};
+use crate::result::sum;
 
 /// Options of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -130,11 +131,11 @@ fn tests(tests: &[TestOutcome], timing: &Timing, style: &Style) -> String {
 
 /// Renders the scores.
 pub(super) fn scores(s: &Summary, style: &Style) -> String {
-    let judged = s.total - s.equivalent - s.duplicate - s.ignored - s.compile_error - s.pending;
-    let detected = s.killed + s.runtime_error;
+    let judged = s.total.saturating_sub(sum([s.equivalent, s.duplicate, s.ignored, s.compile_error, s.pending]));
+    let detected = sum([s.killed, s.runtime_error]);
     let mut table = Table::new(0, "lrl");
     let of = |detected: u64, of: u64| Cell::new(format!("{detected} of {} detected", style::count(of, "mutant")));
-    table.row(["mutation score".into(), percent(s.score), of(detected + s.timeout, judged)]);
+    table.row(["mutation score".into(), percent(s.score), of(sum([detected, s.timeout]), judged)]);
     table.row([
         "without time-outs".into(),
         percent(s.score_without_timeouts),

@@ -9,6 +9,7 @@ use super::mutate::{MutateView, mutate, percent, scores};
 use super::{notes, title};
 use crate::result::mutate::{MutateResult, Summary};
 use crate::result::set::{KernelResult, MutateSet};
+use crate::result::sum;
 
 /// Renders how the program ended, the undetected mutants of each kernel, and a line per kernel with its numbers; with `verbose`, each
 /// kernel as `mutate` renders it. `sources` returns the text of a file by its name in the result.
@@ -53,8 +54,9 @@ fn table(result: &MutateSet, style: &Style) -> String {
     let (runs, place) = columns(result);
     table.head(&["kernel", runs, "mutants", "detected", "undetected", "score", place]);
     let mut row = |name: &str, runs: Option<u64>, s: &Summary, place: &str| {
-        let undetected = s.survived + s.no_coverage + s.undecided + s.equivalent_for_launches;
-        let numbers = [s.total, s.killed + s.runtime_error + s.timeout, undetected].map(|n| Cell::new(n.to_string()));
+        let undetected = sum([s.survived, s.no_coverage, s.undecided, s.equivalent_for_launches]);
+        let numbers =
+            [s.total, sum([s.killed, s.runtime_error, s.timeout]), undetected].map(|n| Cell::new(n.to_string()));
         let runs = runs.map_or("-".to_owned(), |runs| runs.to_string());
         let first = [Cell::new(name), runs.into()].into_iter().chain(numbers);
         table.row(first.chain([percent(s.score), Cell::new(place)]));
@@ -68,7 +70,12 @@ fn table(result: &MutateSet, style: &Style) -> String {
         row(&header.kernel, runs(kernel), &kernel.result.summary, kernel.suite.as_ref().unwrap_or(&header.source));
     }
     if result.kernels.len() > 1 {
-        row("total", result.kernels.iter().map(runs).sum(), &result.total, "");
+        row(
+            "total",
+            result.kernels.iter().map(runs).try_fold(0_u64, |all, more| Some(all.saturating_add(more?))),
+            &result.total,
+            "",
+        );
     }
     table.render(style)
 }

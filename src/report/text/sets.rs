@@ -9,6 +9,7 @@ use crate::result::generate::{GenerateSet, GenerateSummary};
 use crate::result::run::{self as of_run, RunSet};
 use crate::result::schedule::{self as of_schedule, ScheduleSet};
 use crate::result::set::{InSet, SetResult};
+use crate::result::sum;
 
 /// Renders each kernel of which a test did not pass, as `run` does, and a line per kernel; with `verbose`, each kernel.
 pub fn run_set(set: &RunSet, verbose: bool, style: &Style) -> String {
@@ -24,7 +25,7 @@ pub fn run_set(set: &RunSet, verbose: bool, style: &Style) -> String {
     };
     let head = ["tests", "passed", "failed", "broken", "unchecked"];
     let text = |result: &of_run::RunResult| {
-        let speaks = verbose || result.summary.failed + result.summary.broken > 0;
+        let speaks = verbose || sum([result.summary.failed, result.summary.broken]) > 0;
         speaks.then(|| run::run(result, style))
     };
     render(set, &head, text, |result| row(&result.summary), row(&set.total), verbose, style)
@@ -58,9 +59,10 @@ pub fn generate_set(
     style: &Style,
 ) -> String {
     let row = |s: &GenerateSummary, branch: Option<f64>| {
-        let goals = s.covered + s.covered_with_fault + s.infeasible + s.equivalent + s.unknown;
-        let mut cells: Vec<Cell> =
-            [s.tests, goals, s.covered, s.infeasible + s.equivalent, s.unknown].map(|n| n.to_string().into()).into();
+        let goals = sum([s.covered, s.covered_with_fault, s.infeasible, s.equivalent, s.unknown]);
+        let mut cells: Vec<Cell> = [s.tests, goals, s.covered, sum([s.infeasible, s.equivalent]), s.unknown]
+            .map(|n| n.to_string().into())
+            .into();
         cells.push(percent(branch));
         cells
     };

@@ -26,7 +26,8 @@ impl<'a> Listing<'a> {
     pub(super) fn new(result: &CoverResult, style: &'a Style) -> Self {
         // A test whose worker was killed has no counts, and therefore no divergent groups.
         let counted = |status| matches!(status, TestStatus::Completed | TestStatus::OutputDiffers);
-        let groups = result.tests.iter().filter(|t| counted(t.status)).map(|t| t.work_groups).sum();
+        let groups =
+            result.tests.iter().filter(|t| counted(t.status)).map(|t| t.work_groups).fold(0, u64::saturating_add);
         Listing { style, counts: result.coverage.average_statement.is_some(), groups }
     }
 
@@ -53,7 +54,11 @@ impl<'a> Listing<'a> {
             .map(|n| {
                 let line = file.lines.get(&n)?;
                 let hits = line.hits.values();
-                Some(if self.counts { hits.sum() } else { hits.filter(|h| **h > 0).count() as u64 })
+                Some(if self.counts {
+                    hits.copied().fold(0, u64::saturating_add)
+                } else {
+                    hits.filter(|h| **h > 0).count() as u64
+                })
             })
             .collect();
         let unit = if self.counts { "items" } else { "tests" };

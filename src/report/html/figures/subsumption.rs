@@ -74,8 +74,7 @@ fn classes(result: &MutateResult) -> Vec<Class<'_>> {
         result.tests.iter().enumerate().map(|(at, t)| (t.name.as_str(), at)).collect();
     let mut by_tests: BTreeMap<Vec<usize>, Vec<&Mutant>> = BTreeMap::new();
     for mutant in result.mutants.iter().filter(|m| m.duplicate_of.is_none() && !m.is_pair()) {
-        let mut tests: Vec<usize> =
-            mutant.killed_by.iter().filter_map(|t| positions.get(&**t).copied()).collect();
+        let mut tests: Vec<usize> = mutant.killed_by.iter().filter_map(|t| positions.get(&**t).copied()).collect();
         tests.sort_unstable();
         if !tests.is_empty() {
             by_tests.entry(tests).or_default().push(mutant);

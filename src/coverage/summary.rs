@@ -104,12 +104,12 @@ pub fn coverage_of(sites: &[SiteRow<'_>], tests: &[TestTally], counts: bool) -> 
 /// Average statement coverage (LIU 5.2): per statement the share of work-items that execute it, averaged over the
 /// statements, in percent. The work-items of all tests count together.
 fn average_statement(sites: &[SiteRow<'_>], tests: &[TestTally]) -> Option<f64> {
-    let items: u64 = tests.iter().map(|t| t.items).sum();
+    let items: u128 = tests.iter().map(|t| u128::from(t.items)).sum();
     let statements = sites.iter().enumerate().filter(|(_, site)| site.kind == SiteKind::Statement);
-    let hits: Vec<u64> = statements.map(|(s, _)| tests.iter().map(|t| t.sites[s].hits[0]).sum()).collect();
+    let hits: Vec<u128> = statements.map(|(s, _)| tests.iter().map(|t| u128::from(t.sites[s].hits[0])).sum()).collect();
     // In whole numbers, so that the order of statements and tests does not matter.
-    let all = items * hits.len() as u64;
-    (all > 0).then(|| 100.0 * hits.iter().sum::<u64>() as f64 / all as f64)
+    let all = items * hits.len() as u128;
+    (all > 0).then(|| 100.0 * hits.iter().sum::<u128>() as f64 / all as f64)
 }
 
 /// One entry per outcome of each site, in order of file, line and column; none for test vectors.
@@ -122,7 +122,7 @@ pub fn outcomes_of(sites: &[SiteRow<'_>], tests: &[TestTally]) -> Vec<SiteOutcom
     let mut all = Vec::new();
     for (s, site) in sites.iter().enumerate().filter(|(_, site)| site.kind != SiteKind::Decision) {
         let divergent = matches!(site.kind, SiteKind::Branch | SiteKind::Barrier)
-            .then(|| tests.iter().map(|t| t.sites[s].divergent_groups).sum());
+            .then(|| tests.iter().map(|t| t.sites[s].divergent_groups).fold(0, u64::saturating_add));
         for (o, outcome) in site.outcomes.iter().enumerate() {
             let hits_by_test: BTreeMap<String, u64> =
                 tests.iter().map(|t| (t.name.clone(), t.sites[s].hits[o])).collect();

@@ -126,7 +126,9 @@ pub fn verify(module: &Module<'_>, after: &str) -> Result<()> {
 /// Replaces the stub of `entry` by the kernel's body.
 fn take_body<'m>(view: View<'m>, entry: &str) -> Function<'m> {
     let stub = view.function(entry).expect("the caller found it");
-    let Some(body) = view.function(&format!("{BODY_PREFIX}{entry}")).filter(|b| b.has_body()) else {
+    // clang gives them the same type; other code may have such a name, too.
+    let is_body = |body: &Function<'m>| body.has_body() && body.value().ty() == stub.value().ty() && *body != stub;
+    let Some(body) = view.function(&format!("{BODY_PREFIX}{entry}")).filter(is_body) else {
         return stub;
     };
     add_missing_metadata(stub, body);

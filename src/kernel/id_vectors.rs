@@ -4,6 +4,8 @@
 //! a vector of their results, and an element of the vector. Here the element's call takes its place; calls that nothing
 //! uses go, because the source does not have them. Elements whose index is computed stay.
 
+use std::collections::HashSet;
+
 use super::builtins::{Builtin, Family};
 use crate::llvm::{Inst, Opcode, Value, View};
 
@@ -47,23 +49,23 @@ fn is_query(value: Value<'_>) -> bool {
 
 /// Erases the insertions that nothing uses, and the queries that nothing else uses.
 fn erase_unused(insertions: Vec<Inst<'_>>) {
+    let mut left: HashSet<Inst<'_>> = HashSet::new();
+    let each_once: Vec<Inst<'_>> = insertions.into_iter().filter(|insertion| left.insert(*insertion)).collect();
+    let mut unused: Vec<Inst<'_>> = each_once.into_iter().filter(|insertion| !insertion.is_used()).collect();
     let mut queries = Vec::new();
-    let mut left: Vec<Inst<'_>> = Vec::new();
-    for insertion in insertions {
-        if !left.contains(&insertion) {
-            left.push(insertion);
-        }
-    }
     // A vector's last insertion uses the one before it.
-    while let Some(at) = left.iter().position(|insertion| !insertion.is_used()) {
-        let insertion = left.swap_remove(at);
-        queries.extend(insertion.operands()[1].as_instruction().filter(|call| is_query(call.value())));
-        // SAFETY: unused, and taken out of the list, which has each once.
+    while let Some(insertion) = unused.pop() {
+        left.remove(&insertion);
+        let operands = insertion.operands();
+        queries.extend(operands[1].as_instruction().filter(|call| is_query(call.value())));
+        // SAFETY: unused, and no longer among `left`; `unused` has it once, because it becomes unused once.
         unsafe { insertion.erase() };
+        unused.extend(operands[0].as_instruction().filter(|before| left.contains(before) && !before.is_used()));
     }
-    for (at, query) in queries.iter().enumerate() {
-        if !queries[..at].contains(query) && !query.is_used() {
-            // SAFETY: unused, and the first of its handles in the list; the others are not looked into.
+    let mut seen = HashSet::new();
+    for query in queries.into_iter().filter(|query| seen.insert(*query)) {
+        if !query.is_used() {
+            // SAFETY: unused, and the only one of its handles that is looked into.
             unsafe { query.erase() };
         }
     }

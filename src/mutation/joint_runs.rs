@@ -163,7 +163,8 @@ impl<'a, 't> JointRuns<'a, 't> {
         }
         for u in taken {
             if let Some(known) = self.results.get_mut(&u) {
-                known.sort_unstable_by_key(|(c, _)| *c);
+                // Stable, because what it sorts is a few sorted parts.
+                known.sort_by_key(|(c, _)| *c);
                 self.count += known.len();
             }
         }

@@ -120,7 +120,8 @@ fn packages(results: &[&CoverResult], texts: &Texts) -> BTreeMap<String, BTreeMa
             let known = packages.entry(folder).or_default().entry(name).or_default();
             for (number, line) in &file.lines {
                 let hits = line.hits.values().fold(0, |sum: u64, hits| sum.saturating_add(*hits));
-                known.lines.entry(*number).or_default().hits += hits.max(u64::from(line.covered));
+                let known = known.lines.entry(*number).or_default();
+                known.hits = known.hits.saturating_add(hits.max(u64::from(line.covered)));
             }
             for site in file.sites.iter().filter(|site| site.is("branch") && site.shared().location.line > 0) {
                 let line = known.lines.entry(site.shared().location.line).or_default();

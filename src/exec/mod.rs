@@ -316,10 +316,27 @@ pub trait Executor: Send {
     /// otherwise.
     ///
     /// # Errors
-    /// `Environment` as for [`Executor::run`]; `Internal` if its [`Capabilities`] do not say that it makes joint launches.
+    /// Those of [`Executor::begin_jointly`] and [`Executor::finish_jointly`].
     fn sweep_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
+        self.begin_jointly(program, sweep)?;
+        self.finish_jointly()
+    }
+
+    /// Begins a joint sweep and returns at once. Nothing else may be asked of the executor before [`Executor::finish_jointly`].
+    ///
+    /// # Errors
+    /// `Environment` as for [`Executor::run`]; `Internal` if its [`Capabilities`] do not say that it makes joint launches.
+    fn begin_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<()> {
         let (_, _) = (program, sweep);
         Err(Error::internal("this executor makes no joint launches"))
+    }
+
+    /// Waits for the joint sweep that was begun.
+    ///
+    /// # Errors
+    /// `Environment` as for [`Executor::run`]; `Internal` if none was begun.
+    fn finish_jointly(&mut self) -> Result<JointOutcome> {
+        Err(Error::internal("no joint sweep was begun"))
     }
 }
 

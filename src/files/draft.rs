@@ -42,7 +42,7 @@ pub fn remove_left(folder: &Path) {
         let name = entry.file_name();
         let Some(process) = name.to_str().and_then(process_of) else { continue };
         let Ok(about) = fs::symlink_metadata(entry.path()) else { continue };
-        if about.uid() != user || Path::new("/proc").join(process.to_string()).exists() {
+        if about.uid() != user || is_running(process) {
             continue;
         }
         // Folders are made only where the folder itself is locked.
@@ -60,9 +60,31 @@ fn process_of(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-')?.0.parse().ok()
 }
 
+/// Returns whether a process has not ended. One that has stays in the table of processes until its parent, or whoever takes the place of
+/// that, asks for it.
+pub fn is_running(process: u32) -> bool {
+    // The state follows the name in brackets, which may have any letters (proc(5)).
+    fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| {
+        stat.rsplit_once(')').is_none_or(|(_, rest)| !matches!(rest.trim_start().as_bytes(), [b'Z' | b'X', ..]))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_nobody_has_asked_for_has_ended() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let begun = std::time::Instant::now();
+        while is_running(child.id()) {
+            assert!(begun.elapsed().as_secs() < 60);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(Path::new("/proc").join(child.id().to_string()).exists());
+        child.wait().unwrap();
+        assert!(is_running(std::process::id()) && !is_running(4_999_999));
+    }
 
     #[test]
     fn drafts_of_the_dead_go_and_others_stay() {

@@ -122,7 +122,7 @@ fn take(file: &File, what: &str) -> Result<bool> {
 
 /// Returns whether the process that locked a file is gone, so that its last children hold the lock, which end with it.
 pub fn has_dead_owner(file: &File) -> bool {
-    owner(file).is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists())
+    owner(file).is_some_and(|process| !draft::is_running(process))
 }
 
 /// Returns the process that locked a file, as far as the system tells (proc_locks(5)).

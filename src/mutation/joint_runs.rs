@@ -2,21 +2,21 @@
 //! a time as the device has room for. What joint launches cannot hold, or lose, that loop runs as on other devices.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::RangeFrom;
 use std::time::Duration;
 
 use crate::error::Result;
 use crate::exec::joint::{self, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
 use crate::exec::{Executor, ProgramId};
-use crate::instrument::layout::{FaultKind, GuardLayout};
+use crate::instrument::layout::GuardLayout;
 use crate::instrument::mutants::LaunchChange;
 use crate::suite::launch::{Launch, NdRange};
 
 use super::baseline::{self, RunSettings, TestBaseline};
 use super::case::{Case, RunCost, is_wanted};
+use super::joint_verdict::JointVerdict;
 use super::module_builder::{JointModule, Woven};
 use super::operators::launch;
-use super::verdict::TestVerdict;
 
 /// Most runs in one launch of a GPU: more are no faster (see `docs/benchmarks.md`).
 const MOST_RUNS: u32 = 1 << 16;
@@ -28,7 +28,7 @@ const MOST_RUNS_ELSEWHERE: u32 = 1 << 11;
 const MOST_AHEAD: usize = 1 << 19;
 
 /// Most results that are kept before they are asked for.
-const MOST_RESULTS: usize = 1 << 21;
+const MOST_RESULTS: usize = 1 << 23;
 
 /// Most tests at a time if there is a deadline.
 const TESTS_BEFORE_DEADLINE: usize = 4;
@@ -50,15 +50,59 @@ pub struct JointRuns<'a, 't> {
     joins: Vec<bool>,
     /// By baseline: whether it was run ahead of time, or is one by one.
     is_done: Vec<bool>,
-    /// By baseline: the cases that were run on it, in order, with the results of all repeats.
-    results: BTreeMap<usize, Vec<(usize, JointVerdict)>>,
-    /// How many results these are.
+    /// By baseline that was run: what its runs show.
+    results: BTreeMap<usize, Known>,
+    /// How many results these are, but for those of the window.
     count: usize,
+    /// What was begun and is not yet completed.
+    window: Option<Window>,
 }
 
-/// What the runs of one case on one test show: the results of the first repeat and of the others. Texts are made for those that decide.
-#[derive(Debug, Clone)]
-pub struct JointVerdict(JointResult, Vec<JointResult>);
+/// What the runs on one baseline show.
+#[derive(Debug, Default)]
+struct Known {
+    /// The cases, in order once the window is complete. There may be millions.
+    cases: Vec<(u32, Shown)>,
+    /// What needs words.
+    verdicts: Vec<JointVerdict>,
+}
+
+/// What the runs of a case show.
+#[derive(Debug, Clone, Copy)]
+enum Shown {
+    /// Nothing.
+    Passed,
+    /// The test detects the case, which an earlier one has decided.
+    Detected,
+    /// The verdict with this number.
+    Verdict(u32),
+}
+
+/// What runs cases, and what that has cost.
+pub struct Device<'e> {
+    pub executor: &'e mut dyn Executor,
+    /// The module on it.
+    pub program: ProgramId,
+    pub cost: RunCost,
+}
+
+/// Tests that are run ahead of time together.
+#[derive(Debug)]
+struct Window {
+    taken: Vec<usize>,
+    /// What is still to be run, the next one last.
+    jobs: Vec<Job>,
+    /// What the device is at.
+    running: Option<Job>,
+}
+
+/// Runs that one joint sweep makes.
+#[derive(Debug)]
+struct Job {
+    groups: Vec<Group>,
+    /// Fuel as a multiple of the original's.
+    factor: f64,
+}
 
 impl<'a, 't> JointRuns<'a, 't> {
     /// Begins without results. `None` if the module is not made for joint launches.
@@ -70,36 +114,63 @@ impl<'a, 't> JointRuns<'a, 't> {
         let module = woven.joint.as_ref()?;
         let joins = baselines.iter().map(|b| joint::cannot_join(&b.test.launch, &b.references).is_none()).collect();
         let is_done = vec![false; baselines.len()];
-        Some(JointRuns { woven, module, baselines, settings, joins, is_done, results: BTreeMap::new(), count: 0 })
+        let results = BTreeMap::new();
+        Some(JointRuns { woven, module, baselines, settings, joins, is_done, results, count: 0, window: None })
     }
 
-    /// Returns the verdicts of baseline `t` on cases whose runs joint launches can hold; runs them now, together with those on further
-    /// tests, if they have not been run. Cases that have been decided since may be among them.
+    /// Adds the verdicts of baseline `t` to the cases that want it and whose runs joint launches can hold, which are returned. Runs
+    /// them now, together with those on further tests, if they have not been run.
     ///
     /// # Errors
     /// `Environment`.
-    pub fn verdicts(
-        &mut self,
-        t: usize,
-        executor: &mut dyn Executor,
-        program: ProgramId,
-        cases: &[Case],
-        cost: &mut RunCost,
-    ) -> Result<Vec<(usize, JointVerdict)>> {
-        if !self.is_done[t] {
-            self.run_ahead(t, executor, program, cases, cost)?;
+    pub fn judge(&mut self, t: usize, device: &mut Device<'_>, cases: &mut [Case]) -> Result<Vec<usize>> {
+        let is_awaited = self.window.as_ref().is_some_and(|window| window.taken.contains(&t));
+        if is_awaited || !self.is_done[t] {
+            self.complete(device, cases)?;
         }
-        let made = self.results.remove(&t).unwrap_or_default();
-        self.count -= made.len();
-        Ok(made)
+        if !self.is_done[t] {
+            self.window = Some(self.window_at(t, device.executor, cases));
+            self.complete(device, cases)?;
+        }
+        // While the device is at the next tests, what it found in these is looked at.
+        if self.settings.full_matrix && self.window.is_none() && self.count + MOST_AHEAD <= MOST_RESULTS {
+            if let Some(next) = (t..self.baselines.len()).find(|u| !self.is_done[*u]) {
+                self.window = Some(self.window_at(next, device.executor, cases));
+                self.begin(device, cases)?;
+            }
+        }
+        let known = self.results.remove(&t).unwrap_or_default();
+        self.count -= known.cases.len();
+        let mut done = Vec::with_capacity(known.cases.len());
+        for (c, shown) in known.cases {
+            let case = &mut cases[c as usize];
+            if !is_wanted(case, t, self.settings) {
+                continue;
+            }
+            case.pairs += 1;
+            match shown {
+                Shown::Passed => case.outcome.add_passing(),
+                Shown::Detected => case.outcome.add_detecting(self.baselines[t].position),
+                Shown::Verdict(number) => self.add(t, case, &known.verdicts[number as usize]),
+            }
+            done.push(c as usize);
+        }
+        device.cost.pairs += done.len() as u64;
+        Ok(done)
+    }
+
+    /// Waits for what the device is at, so that it may be asked for something else.
+    ///
+    /// # Errors
+    /// `Environment`.
+    pub fn settle(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
+        self.finish(device, cases)
     }
 
     /// Adds a verdict of baseline `t` to a case.
-    pub fn add(&self, t: usize, case: &mut Case, verdict: JointVerdict) {
+    fn add(&self, t: usize, case: &mut Case, verdict: &JointVerdict) {
         let baseline = &self.baselines[t];
-        case.pairs += 1;
-        let allows_faults = baseline.test.launch.allows_faults;
-        if case.outcome.is_decided() && verdict.detects(allows_faults) {
+        if case.outcome.is_decided() && verdict.detects(baseline.test.launch.allows_faults) {
             return case.outcome.add_detecting(baseline.position);
         }
         let describe = |word| self.woven.guards.describe(word).unwrap_or_default();
@@ -107,19 +178,11 @@ impl<'a, 't> JointRuns<'a, 't> {
         case.outcome.add(baseline.position, &baseline.test.name, &verdict);
     }
 
-    /// Runs the cases on baseline `t` and on as many of the following ones as are worth it. Those whose work-groups have the same size
-    /// share launches: if all tests are run anyway, others are left for later.
-    fn run_ahead(
-        &mut self,
-        t: usize,
-        executor: &mut dyn Executor,
-        program: ProgramId,
-        cases: &[Case],
-        cost: &mut RunCost,
-    ) -> Result<()> {
-        let most_runs = if executor.device().kind == "gpu" { MOST_RUNS } else { MOST_RUNS_ELSEWHERE };
+    /// Returns what is to be run for baseline `t`: it, and as many of the following ones as are worth it. Those whose work-groups have the
+    /// same size share launches: if all tests are run anyway, others are left for later.
+    fn window_at(&mut self, t: usize, executor: &dyn Executor, cases: &[Case]) -> Window {
         // What a test that decides would leave undone is not run ahead any further than one launch has room.
-        let ahead = if self.settings.full_matrix { MOST_AHEAD } else { most_runs as usize };
+        let ahead = if self.settings.full_matrix { MOST_AHEAD } else { most_runs(executor) as usize };
         let most = ahead.min(MOST_AHEAD / self.settings.repeats.max(1) as usize);
         let most = most.min(MOST_RESULTS.saturating_sub(self.count));
         let most_tests = if self.settings.end.is_some() { TESTS_BEFORE_DEADLINE } else { usize::MAX };
@@ -128,9 +191,8 @@ impl<'a, 't> JointRuns<'a, 't> {
         let mut classes: BTreeMap<[u64; 3], Vec<Group>> = BTreeMap::new();
         let (mut count, mut tests, mut taken) = (0, 0, Vec::new());
         let local = |u: usize| self.baselines[u].test.launch.range.decided().local;
-        let fits = |u: usize| !self.is_done[u] && (!self.settings.full_matrix || local(u) == local(t));
-        let following: Vec<usize> = (t..self.baselines.len()).filter(|u| fits(*u)).collect();
-        for u in following {
+        let fits = |u: &usize| !self.is_done[*u] && (!self.settings.full_matrix || local(*u) == local(t));
+        for u in (t..self.baselines.len()).filter(fits) {
             let groups = self.groups(u, cases, &limits);
             let runs: usize = groups.iter().map(|group| group.which.len()).sum();
             if (count > 0 && count + runs > most) || tests >= most_tests {
@@ -141,34 +203,97 @@ impl<'a, 't> JointRuns<'a, 't> {
             for group in groups {
                 classes.entry(group.range(self.baselines).decided().local).or_default().push(group);
             }
-            self.is_done[u] = true;
             taken.push(u);
         }
-        for class in classes.into_values() {
-            let is_cautious = self.settings.factor > FIRST_FACTOR;
-            let first = if is_cautious { FIRST_FACTOR } else { self.settings.factor };
-            let Some(results) = self.sweep(&class, first, most_runs, executor, program, cases, cost)? else { continue };
-            let places = self.keep(&class, &results);
-            if !is_cautious {
-                continue;
-            }
-            let (hungry, places) = self.out_of_fuel(&class, &places);
-            if !hungry.is_empty() {
-                let factor = self.settings.factor;
-                match self.sweep(&hungry, factor, most_runs, executor, program, cases, cost)? {
-                    Some(results) => self.replace(&hungry, &places, &results),
-                    None => self.forget(&hungry),
-                }
-            }
+        taken.iter().for_each(|u| self.is_done[*u] = true);
+        let factor = self.settings.factor.min(FIRST_FACTOR);
+        let job = |groups: Vec<Group>| Job { groups, factor };
+        // The largest first: what is looked at meanwhile has the most time then.
+        let mut jobs: Vec<Job> = classes.into_values().map(job).collect();
+        jobs.sort_by_key(|job| job.groups.iter().map(|group| group.which.len()).sum::<usize>());
+        Window { taken, jobs, running: None }
+    }
+
+    /// Does all that is left of what was begun, and enters what it shows.
+    fn complete(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
+        while self.window.as_ref().is_some_and(|window| window.running.is_some() || !window.jobs.is_empty()) {
+            self.finish(device, cases)?;
+            self.begin(device, cases)?;
         }
-        for u in taken {
+        for u in self.window.take().into_iter().flat_map(|window| window.taken) {
             if let Some(known) = self.results.get_mut(&u) {
                 // Stable, because what it sorts is a few sorted parts.
-                known.sort_by_key(|(c, _)| *c);
-                self.count += known.len();
+                known.cases.sort_by_key(|(c, _)| *c);
+                self.count += known.cases.len();
             }
         }
         Ok(())
+    }
+
+    /// Has the device begin the next job, if there is one.
+    fn begin(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
+        let Some(job) = self.window.as_mut().and_then(|window| window.jobs.pop()) else { return Ok(()) };
+        self.start(&job, device, cases)?;
+        if let Some(window) = &mut self.window {
+            window.running = Some(job);
+        }
+        Ok(())
+    }
+
+    /// Waits for the job that the device is at, if there is one, and keeps its results. Those that need more fuel become a job of their own.
+    /// What is lost is run otherwise.
+    fn finish(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
+        let Some(job) = self.window.as_mut().and_then(|window| window.running.take()) else { return Ok(()) };
+        let JointOutcome::Ran { results, .. } = device.executor.finish_jointly()? else { return Ok(()) };
+        let pairs = results.first().map_or(0, Vec::len) as u64;
+        device.cost.executions += pairs * u64::from(self.settings.repeats.max(1));
+        device.cost.batched_pairs += pairs;
+        let mut numbers = 0..;
+        let mut groups = Vec::new();
+        for group in job.groups {
+            let more = self.settings.factor > job.factor;
+            let which = self.keep(&group, &results, &mut numbers, cases, more);
+            if !which.is_empty() {
+                groups.push(Group { which, ..group });
+            }
+        }
+        if let Some(window) = self.window.as_mut().filter(|_| !groups.is_empty()) {
+            window.jobs.push(Job { groups, factor: self.settings.factor });
+        }
+        Ok(())
+    }
+
+    /// Keeps the results of a group, whose numbers follow. Returns the cases that ran out of fuel, if they may have more.
+    fn keep(
+        &mut self,
+        group: &Group,
+        results: &[Vec<JointResult>],
+        numbers: &mut RangeFrom<usize>,
+        cases: &[Case],
+        more: bool,
+    ) -> Vec<usize> {
+        let allows_faults = self.baselines[group.t].test.launch.allows_faults;
+        let known = self.results.entry(group.t).or_default();
+        known.cases.reserve(group.which.len());
+        let mut hungry = Vec::new();
+        for (c, number) in group.which.iter().zip(numbers) {
+            let verdict = JointVerdict::of(results, number);
+            if more && verdict.is_out_of_fuel() {
+                hungry.push(*c);
+                continue;
+            }
+            let shown = match () {
+                () if verdict.passes(allows_faults) => Shown::Passed,
+                // Who has decided comes earlier in the suite.
+                () if cases[*c].outcome.is_decided() && verdict.detects(allows_faults) => Shown::Detected,
+                () => {
+                    known.verdicts.push(verdict);
+                    Shown::Verdict(known.verdicts.len() as u32 - 1)
+                }
+            };
+            known.cases.push((*c as u32, shown));
+        }
+        hungry
     }
 
     /// Returns the cases that are to be run on baseline `t`, by what their mutants make of its NDRange. Those that need no run are left out.
@@ -195,31 +320,22 @@ impl<'a, 't> JointRuns<'a, 't> {
         groups.into_iter().filter_map(runs).collect()
     }
 
-    /// Runs cases once per repeat; `None` if nothing is known of the runs. Results are in the order of the groups.
-    #[allow(clippy::too_many_arguments)]
-    fn sweep(
-        &self,
-        class: &[Group],
-        factor: f64,
-        most_runs: u32,
-        executor: &mut dyn Executor,
-        program: ProgramId,
-        cases: &[Case],
-        cost: &mut RunCost,
-    ) -> Result<Option<Vec<Vec<JointResult>>>> {
-        let launches: Vec<JointLaunch<'_>> = class.iter().map(|group| self.launch(group, factor)).collect();
+    /// Has the device begin to run the cases of a job, once per repeat. Results will be in the order of the groups.
+    fn start(&self, job: &Job, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
+        let launches: Vec<JointLaunch<'_>> = job.groups.iter().map(|group| self.launch(group, job.factor)).collect();
         let of_group = |(launch, group): (u32, &Group)| {
             let run = |c: &usize| JointRun { launch, words: cases[*c].numbers };
             group.which.iter().map(run).collect::<Vec<_>>()
         };
-        let runs: Vec<JointRun> = (0..).zip(class).flat_map(of_group).collect();
-        let baselines = || class.iter().map(|group| &self.baselines[group.t]);
+        let runs: Vec<JointRun> = (0..).zip(&job.groups).flat_map(of_group).collect();
+        let most_runs = most_runs(device.executor);
+        let baselines = || job.groups.iter().map(|group| &self.baselines[group.t]);
         let limit = baselines().map(|b| b.limit(self.settings.factor)).max().unwrap_or_default();
         // At worst one run after the other.
         let run_time = baselines().map(|b| b.run_time).max().unwrap_or_default();
         let all = run_time.mul_f64(self.settings.factor * f64::from(most_runs.min(runs.len() as u32)));
-        let outcome = executor.sweep_jointly(
-            program,
+        device.executor.begin_jointly(
+            device.program,
             &JointSweep {
                 values: &self.module.values,
                 written: &self.module.written,
@@ -230,12 +346,7 @@ impl<'a, 't> JointRuns<'a, 't> {
                 outputs: false,
                 timeout: limit + all.min(MOST_TIME),
             },
-        )?;
-        let JointOutcome::Ran { results, .. } = outcome else { return Ok(None) };
-        let pairs = runs.len() as u64;
-        cost.executions += pairs * u64::from(self.settings.repeats.max(1));
-        cost.batched_pairs += pairs;
-        Ok(Some(results))
+        )
     }
 
     /// Returns the launch of a group, with fuel as a multiple of the original's.
@@ -244,52 +355,11 @@ impl<'a, 't> JointRuns<'a, 't> {
         let block = block_of(self.module, self.settings.layout, launch, baseline.fuel(factor));
         JointLaunch { launch, block, references: &baseline.references }
     }
+}
 
-    /// Keeps results. Returns for each group where, among those of its baseline, the results of its cases are.
-    fn keep(&mut self, class: &[Group], results: &[Vec<JointResult>]) -> Vec<Range<usize>> {
-        let mut numbers = 0..;
-        let of_group = |group: &Group| {
-            let known = self.results.entry(group.t).or_default();
-            let begin = known.len();
-            known.extend(
-                group.which.iter().zip(&mut numbers).map(|(c, number)| (*c, JointVerdict::of(results, number))),
-            );
-            begin..known.len()
-        };
-        class.iter().map(of_group).collect()
-    }
-
-    /// Puts results in the places of earlier ones.
-    fn replace(&mut self, class: &[Group], places: &[Vec<usize>], results: &[Vec<JointResult>]) {
-        let mut numbers = 0..;
-        for (group, places) in class.iter().zip(places) {
-            let known = self.results.entry(group.t).or_default();
-            for (place, number) in places.iter().zip(&mut numbers) {
-                known[*place].1 = JointVerdict::of(results, number);
-            }
-        }
-    }
-
-    /// Forgets results, so that the cases are run otherwise.
-    fn forget(&mut self, class: &[Group]) {
-        for group in class {
-            if let Some(known) = self.results.get_mut(&group.t) {
-                known.retain(|(c, _)| group.which.binary_search(c).is_err());
-            }
-        }
-    }
-
-    /// Returns the cases of these groups that ran out of fuel, and where their results are.
-    fn out_of_fuel(&self, class: &[Group], places: &[Range<usize>]) -> (Vec<Group>, Vec<Vec<usize>>) {
-        let of_group = |(group, places): (&Group, &Range<usize>)| {
-            let known = self.results.get(&group.t).map(Vec::as_slice).unwrap_or_default();
-            let is_hungry = |at: &usize| known[*at].1.all().any(|result| fault(result) == Some(FaultKind::Fuel));
-            let at: Vec<usize> = places.clone().filter(is_hungry).collect();
-            let which = at.iter().map(|at| known[*at].0).collect();
-            (!at.is_empty()).then(|| (Group { which, ..group.clone() }, at))
-        };
-        class.iter().zip(places).filter_map(of_group).unzip()
-    }
+/// The most runs in one launch of a device.
+fn most_runs(executor: &dyn Executor) -> u32 {
+    if executor.device().kind == "gpu" { MOST_RUNS } else { MOST_RUNS_ELSEWHERE }
 }
 
 /// Cases that are run on the same launch.
@@ -322,48 +392,4 @@ pub fn block_of(module: &JointModule, layout: GuardLayout, launch: &Launch, fuel
         *word = if *word == 0 { *known } else { *word };
     }
     block
-}
-
-/// The fault that a guard recorded.
-fn fault(result: &JointResult) -> Option<FaultKind> {
-    FaultKind::read(result.words()[0]).map(|(kind, _)| kind)
-}
-
-impl JointVerdict {
-    /// What the run with this number shows, of which there are as many results as repeats.
-    fn of(results: &[Vec<JointResult>], number: usize) -> JointVerdict {
-        JointVerdict(results[0][number], results[1..].iter().map(|repeat| repeat[number]).collect())
-    }
-
-    fn all(&self) -> impl Iterator<Item = &JointResult> {
-        std::iter::once(&self.0).chain(&self.1)
-    }
-
-    /// Returns whether the test detects the case.
-    fn detects(&self, allows_faults: bool) -> bool {
-        self.recorded_fault(allows_faults).is_some() || self.all().all(|result| !result.agrees())
-    }
-
-    /// The first fault that decides, as the word that guards record.
-    fn recorded_fault(&self, allows_faults: bool) -> Option<(FaultKind, u32)> {
-        self.all().find_map(|result| {
-            let kind = fault(result).filter(|kind| *kind == FaultKind::Fuel || !allows_faults)?;
-            Some((kind, result.words()[0]))
-        })
-    }
-
-    /// The same verdict with its reason; see [`super::verdict::test_verdict`].
-    fn in_words(&self, baseline: &TestBaseline<'_>, describe: &dyn Fn(u32) -> String) -> TestVerdict {
-        match self.recorded_fault(baseline.test.launch.allows_faults) {
-            Some((FaultKind::Fuel, word)) => return TestVerdict::Timeout(describe(word)),
-            Some((_, word)) => return TestVerdict::RuntimeError(describe(word)),
-            None => {}
-        }
-        let first = self.all().find_map(JointResult::difference).map(|d| d.text(&baseline.references));
-        match (first, self.all().all(|result| !result.agrees())) {
-            (None, _) => TestVerdict::Passed,
-            (Some(difference), true) => TestVerdict::Killed(difference),
-            (Some(difference), false) => TestVerdict::Flaky(difference),
-        }
-    }
 }

@@ -18,6 +18,7 @@ pub mod indices;
 pub mod item_interaction;
 mod joint_baselines;
 pub mod joint_runs;
+mod joint_verdict;
 pub mod ledger;
 pub mod level;
 pub mod module_builder;

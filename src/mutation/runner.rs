@@ -11,7 +11,7 @@ use crate::suite::launch::{ArgValue, Launch};
 
 use super::baseline::{RunSettings, TestBaseline, head_for};
 pub use super::case::{Case, RunCost, Scenario, is_wanted};
-use super::joint_runs::JointRuns;
+use super::joint_runs::{Device, JointRuns};
 use super::module_builder::Woven;
 use super::operators::launch;
 use super::verdict::{self, TestVerdict};
@@ -77,7 +77,7 @@ fn run_share(
     settings: &RunSettings,
     on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
 ) -> Result<RunCost> {
-    let mut cost = RunCost::default();
+    let mut device = Device { executor, program, cost: RunCost::default() };
     let mut reports = Reports::new(cases, settings.full_matrix, on_decided);
     let size = if settings.end.is_some() { SHORT_SWEEP_SIZE } else { SWEEP_SIZE };
     let mut joint = JointRuns::new(woven, baselines, settings);
@@ -87,25 +87,21 @@ fn run_share(
         }
         let mut done = Vec::new();
         if let Some(joint) = &mut joint {
-            for (c, verdict) in joint.verdicts(t, executor, program, cases, &mut cost)? {
-                if is_wanted(&cases[c], t, settings) {
-                    joint.add(t, &mut cases[c], verdict);
-                    cost.pairs += 1;
-                    done.push(c);
-                }
-            }
+            done = joint.judge(t, &mut device, cases)?;
             reports.report(cases, &done, t)?;
         }
         let mut made = vec![false; cases.len()];
         done.into_iter().for_each(|c| made[c] = true);
         let todo: Vec<usize> = (0..cases.len()).filter(|c| !made[*c] && is_wanted(&cases[*c], t, settings)).collect();
+        if let Some(joint) = joint.as_mut().filter(|_| !todo.is_empty()) {
+            joint.settle(&mut device, cases)?;
+        }
         let (plain, changed): (Vec<usize>, Vec<usize>) = todo.into_iter().partition(|c| cases[*c].launch.is_none());
         for some in plain.chunks(size) {
             if settings.is_over() {
                 break 'tests;
             }
-            let verdicts =
-                sweep(executor, program, woven, baseline, &baseline.test.launch, cases, some, settings, &mut cost)?;
+            let verdicts = sweep(&mut device, woven, baseline, &baseline.test.launch, cases, some, settings)?;
             add_verdicts(baseline, cases, some, verdicts);
             reports.report(cases, some, t)?;
         }
@@ -115,23 +111,29 @@ fn run_share(
             }
             let range = &baseline.test.launch.range;
             let Some(change) = cases[c].launch else { continue };
-            let verdict =
-                match launch::apply(range, change, &launch::Limits::of(executor.device(), settings.required_local)) {
-                    Err(reason) => TestVerdict::Refused(reason),
-                    Ok(range) if range == baseline.test.launch.range => TestVerdict::Passed,
-                    Ok(range) => {
-                        let launch = Launch::new(range, baseline.test.launch.args.clone());
-                        sweep(executor, program, woven, baseline, &launch, cases, &[c], settings, &mut cost)?.remove(0)
-                    }
-                };
+            let verdict = match launch::apply(
+                range,
+                change,
+                &launch::Limits::of(device.executor.device(), settings.required_local),
+            ) {
+                Err(reason) => TestVerdict::Refused(reason),
+                Ok(range) if range == baseline.test.launch.range => TestVerdict::Passed,
+                Ok(range) => {
+                    let launch = Launch::new(range, baseline.test.launch.args.clone());
+                    sweep(&mut device, woven, baseline, &launch, cases, &[c], settings)?.remove(0)
+                }
+            };
             add_verdicts(baseline, cases, &[c], vec![verdict]);
             reports.report(cases, &[c], t)?;
         }
     }
+    if let Some(joint) = &mut joint {
+        joint.settle(&mut device, cases)?;
+    }
     for case in cases.iter_mut().filter(|case| settings.is_over() && case.pairs < case.scenario.test_count()) {
         case.outcome.leave_pending();
     }
-    Ok(cost)
+    Ok(device.cost)
 }
 
 /// Adds the verdicts of a test to the cases `which`.
@@ -169,17 +171,14 @@ impl<'a> Reports<'a> {
     }
 }
 
-#[allow(clippy::too_many_arguments)]
 fn sweep(
-    executor: &mut dyn Executor,
-    program: ProgramId,
+    device: &mut Device<'_>,
     woven: &Woven,
     baseline: &TestBaseline<'_>,
     launch: &Launch,
     cases: &[Case],
     which: &[usize],
     settings: &RunSettings,
-    cost: &mut RunCost,
 ) -> Result<Vec<TestVerdict>> {
     let layout = settings.layout;
     let fuel = baseline.fuel(settings.factor);
@@ -204,9 +203,9 @@ fn sweep(
         .collect();
     let allows_faults = baseline.test.launch.allows_faults;
     let pairs = which.len() as u64;
-    cost.batched_pairs += if batch.is_some() { pairs } else { 0 };
-    let swept = executor.sweep(
-        program,
+    device.cost.batched_pairs += if batch.is_some() { pairs } else { 0 };
+    let swept = device.executor.sweep(
+        device.program,
         &Sweep {
             launch,
             probe: &head,
@@ -221,8 +220,8 @@ fn sweep(
             batch,
         },
     )?;
-    cost.pairs += pairs;
-    cost.executions +=
+    device.cost.pairs += pairs;
+    device.cost.executions +=
         swept.runs.iter().map(|r| if let VariationOutcome::Ran(runs) = r { runs.len() } else { 1 } as u64).sum::<u64>();
     let describe = |word| woven.guards.describe(word).unwrap_or_default();
     Ok(swept

@@ -91,10 +91,7 @@ impl MutantOutcome {
     /// Adds the verdict of the next test. `test` is its position, `name` its name.
     pub fn add(&mut self, test: TestIndex, name: &str, verdict: &TestVerdict) {
         let (status, text) = match verdict {
-            TestVerdict::Passed => {
-                self.passed = true;
-                return;
-            }
+            TestVerdict::Passed => return self.add_passing(),
             TestVerdict::Flaky(text) => {
                 self.flaky.get_or_insert_with(|| format!("test \"{name}\": some repeats differ: {text}"));
                 return;
@@ -113,6 +110,11 @@ impl MutantOutcome {
             self.status = Some(status);
             self.reason = Some(format!("test \"{name}\": {text}"));
         }
+    }
+
+    /// Adds that the next test says nothing of it.
+    pub fn add_passing(&mut self) {
+        self.passed = true;
     }
 
     /// Adds that the next test, at this position, detects it, where an earlier one has decided its status.

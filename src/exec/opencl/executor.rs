@@ -97,8 +97,12 @@ impl Executor for OpenClExecutor {
         sweep::run(self, program, sweep)
     }
 
-    fn sweep_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
-        joint::run(self, program, sweep)
+    fn begin_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<()> {
+        joint::begin(self, program, sweep)
+    }
+
+    fn finish_jointly(&mut self) -> Result<JointOutcome> {
+        joint::finish(self)
     }
 
     fn run_with_probe(

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::begun::{Begun, RunOutputs, Running};
 use super::process::{NoReply, WorkerExit};
 use super::supervisor::OpenClExecutor;
 use crate::error::{Error, Result};
-use crate::exec::joint::{self, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep, LEAF_BITS, RESULT_WORDS};
+use crate::exec::joint::{self, JointLaunch, JointOutcome, JointRun, JointSweep, LEAF_BITS, RESULT_WORDS};
 use crate::exec::memory::SpanAllocator;
 use crate::exec::protocol::{self, JointArg, Reply, Request, protocol_error};
 use crate::exec::records::{PROGRESS_BYTES, ProgressWords};
@@ -26,14 +27,19 @@ const MOST_MEMORY: u64 = 4 << 30;
 /// Distance between what lies in the arena: enough for every type, and so that no run shares a line of a cache with another.
 const ALIGNMENT: u64 = 128;
 
-/// Runs a joint sweep; see [`Executor::sweep_jointly`](crate::exec::Executor::sweep_jointly).
-pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
+/// Begins a joint sweep; see [`Executor::begin_jointly`](crate::exec::Executor::begin_jointly).
+pub fn begin(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep<'_>) -> Result<()> {
+    if executor.begun.is_some() {
+        return Err(Error::internal("a joint sweep is begun before the one before it is finished"));
+    }
     let plan = Plan::new(sweep)?;
     let arena = match plan.arena(sweep, executor.info()) {
         Ok(arena) => arena,
-        Err(fault) => return Ok(JointOutcome::Lost(fault)),
+        Err(fault) => {
+            executor.begun = Some(Begun::Lost(fault));
+            return Ok(());
+        }
     };
-    let (operation_timeout, limit) = (executor.operation_timeout(), sweep.timeout);
     let on_host = if executor.info().kind == "cpu" { arena } else { 0 };
     executor.stand_by();
     let process = executor.ready(Some(program.0))?;
@@ -46,7 +52,8 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
     let parts = [&blocks, &plan.fields, &runs].map(|bytes| (place(bytes), bytes));
     let fixed = allocator.allocate(plan.fixed.len);
     let result_bytes = 4 * RESULT_WORDS * sweep.runs.len() * repeats as usize;
-    let memories: u64 = if sweep.outputs { sweep.runs.iter().map(|run| plan.memory_of(run)).sum() } else { 0 };
+    let outputs = plan.outputs_of(sweep);
+    let memories: u64 = outputs.iter().map(|run| run.bytes as u64).sum();
     let records = allocator.allocate((PROGRESS_BYTES + result_bytes) as u64 + memories);
     process.shared.reserve(allocator.len(), on_host)?;
     let memory = process.shared.bytes();
@@ -57,13 +64,13 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
     records.of_mut(memory).ok_or_else(protocol_error)?[..PROGRESS_BYTES].fill(0);
     let [blocks, fields, runs] = parts.map(|(span, _)| span);
     let joint = protocol::Joint {
-        args: plan.args.clone(),
+        args: plan.args,
         local: plan.local,
         arena,
         fixed,
         blocks,
         block_words: sweep.values.words,
-        launches: plan.launches.clone(),
+        launches: plan.launches,
         fields,
         runs,
         count: u32::try_from(sweep.runs.len()).map_err(|_| protocol_error())?,
@@ -74,10 +81,32 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
     };
     let request = Request::Joint { program: program.0, memory: process.shared.len(), joint: Box::new(joint) };
     drop(process.take_stdout());
+    let running = Running { runs: sweep.runs.len(), result_bytes, records, limit: sweep.timeout, outputs };
+    let sent = process.send(&request);
+    executor.begun = Some(match sent {
+        Ok(()) => Begun::Running(running),
+        Err(silence) => {
+            executor.restart();
+            Begun::Lost(fault_of(silence, sweep.timeout))
+        }
+    });
+    Ok(())
+}
+
+/// Waits for the joint sweep that was begun; see [`Executor::finish_jointly`](crate::exec::Executor::finish_jointly).
+pub fn finish(executor: &mut OpenClExecutor) -> Result<JointOutcome> {
+    let running = match executor.begun.take() {
+        None => return Err(Error::internal("no joint sweep was begun")),
+        Some(Begun::Lost(fault)) => return Ok(JointOutcome::Lost(fault)),
+        Some(Begun::Running(running)) => running,
+    };
+    let (operation_timeout, limit) = (executor.operation_timeout(), running.limit);
+    let process = executor.busy()?;
     let mut seen = (0, Instant::now());
     let interval = (limit / 8).clamp(Duration::from_millis(1), Duration::from_millis(50));
-    let reply = process.call_watched(&request, interval, |shared| {
-        let steps = records.of_mut(shared.bytes()).and_then(ProgressWords::of).map_or(0, |clock| clock.read().steps);
+    let reply = process.watch(interval, |shared| {
+        let words = running.records.of_mut(shared.bytes()).and_then(ProgressWords::of);
+        let steps = words.map_or(0, |clock| clock.read().steps);
         if steps != seen.0 {
             seen = (steps, Instant::now());
         }
@@ -85,29 +114,7 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
     });
     drop(process.take_stdout());
     let outcome = match reply {
-        Ok(Reply::Swept { mut kernel_times }) => {
-            let memory = records.of_mut(process.shared.bytes()).ok_or_else(protocol_error)?;
-            let launches = ProgressWords::of(memory).ok_or_else(protocol_error)?.read().steps / 2;
-            let (results, mut left) = memory[PROGRESS_BYTES..].split_at(result_bytes);
-            let outputs = sweep.runs.iter().filter(|_| sweep.outputs).map(|run| {
-                let memory;
-                (memory, left) = left.split_at(plan.memory_of(run) as usize);
-                let outputs = plan.outputs[run.launch as usize].iter();
-                outputs.map(|(position, at, len)| (*position, memory[*at..at + len].to_vec())).collect()
-            });
-            let outputs = outputs.collect();
-            let words = results.as_chunks::<4>().0.as_chunks::<RESULT_WORDS>().0;
-            let result = |one: &[[u8; 4]; RESULT_WORDS]| JointResult(one.map(u32::from_le_bytes));
-            let count = sweep.runs.len().max(1);
-            kernel_times.sort_unstable();
-            let kernel_time = kernel_times.iter().sum::<u64>();
-            JointOutcome::Ran {
-                results: words.chunks(count).map(|repeat| repeat.iter().map(result).collect()).collect(),
-                outputs,
-                launches,
-                kernel_time: Duration::from_nanos(kernel_time),
-            }
-        }
+        Ok(Reply::Swept { kernel_times }) => running.read(&mut process.shared, &kernel_times)?,
         Ok(Reply::Rejected { error, explanation }) => JointOutcome::Lost(Fault::Rejected { error, explanation }),
         Ok(Reply::Stopped { error } | Reply::Lost { error }) => {
             executor.restart();
@@ -117,14 +124,18 @@ pub fn run(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep
         Ok(_) => return Err(protocol_error()),
         Err(silence) => {
             executor.restart();
-            return Ok(JointOutcome::Lost(match silence {
-                NoReply::Timeout => Fault::Timeout { limit },
-                NoReply::Dead(WorkerExit { signal, exit_code, stderr }) => Fault::Crash { signal, exit_code, stderr },
-            }));
+            return Ok(JointOutcome::Lost(fault_of(silence, limit)));
         }
     };
     process.shared.trim();
     Ok(outcome)
+}
+
+fn fault_of(silence: NoReply, limit: Duration) -> Fault {
+    match silence {
+        NoReply::Timeout => Fault::Timeout { limit },
+        NoReply::Dead(WorkerExit { signal, exit_code, stderr }) => Fault::Crash { signal, exit_code, stderr },
+    }
 }
 
 /// Where everything lies, and what is compared.
@@ -276,6 +287,16 @@ impl<'a> Plan<'a> {
             memory: memory.len,
             fields: (begin as u32, (end - begin) as u32),
         });
+    }
+
+    /// The outputs of all runs, if they are wanted.
+    fn outputs_of(&self, sweep: &JointSweep<'_>) -> Vec<RunOutputs> {
+        let shared: Vec<Arc<[(u32, usize, usize)]>> = self.outputs.iter().map(|of| of[..].into()).collect();
+        let of = |run: &JointRun| RunOutputs {
+            bytes: self.memory_of(run) as usize,
+            of: shared[run.launch as usize].clone(),
+        };
+        sweep.runs.iter().filter(|_| sweep.outputs).map(of).collect()
     }
 
     /// Bytes of the memory of a run.

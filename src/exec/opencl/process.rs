@@ -210,9 +210,18 @@ impl Process {
         &mut self,
         request: &Request,
         interval: Duration,
-        mut stuck: impl FnMut(&mut SharedMemory) -> bool,
+        stuck: impl FnMut(&mut SharedMemory) -> bool,
     ) -> std::result::Result<Reply, NoReply> {
         self.send(request)?;
+        self.watch(interval, stuck)
+    }
+
+    /// Waits for the answer to what was sent, until `stuck`, called every `interval`, returns true.
+    pub fn watch(
+        &mut self,
+        interval: Duration,
+        mut stuck: impl FnMut(&mut SharedMemory) -> bool,
+    ) -> std::result::Result<Reply, NoReply> {
         while !self.connection.ready(interval) {
             if stuck(&mut self.shared) {
                 self.kill();

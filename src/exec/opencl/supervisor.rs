@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::begun::Begun;
 use super::errors;
 use super::process::{NoReply, Process, StandIn};
 use super::signature;
@@ -80,6 +81,8 @@ pub struct OpenClExecutor {
     /// By number; a new worker has to load them again.
     programs: HashMap<u32, Program>,
     next: u32,
+    /// The joint sweep that was begun.
+    pub(super) begun: Option<Begun>,
 }
 
 /// A program, kept so that the next worker can load it.
@@ -140,8 +143,22 @@ impl OpenClExecutor {
         OpenClExecutor::spawn(selector, Target::SpirV, options)?.ready()
     }
 
+    /// Returns the worker that a request was sent to.
+    ///
+    /// # Errors
+    /// `Internal` if there is none.
+    pub fn busy(&mut self) -> Result<&mut Process> {
+        match &mut self.worker {
+            Worker::Ready(process, _) => Ok(process),
+            _ => Err(Error::internal("no worker was asked for anything")),
+        }
+    }
+
     /// A worker with an open device and, if `program` is given, that program loaded.
     pub fn ready(&mut self, program: Option<u32>) -> Result<&mut Process> {
+        if matches!(self.begun, Some(Begun::Running(_))) {
+            return Err(Error::internal("the worker is still at a joint sweep"));
+        }
         let worker = std::mem::replace(&mut self.worker, Worker::None);
         let (mut process, mut loaded) = match worker {
             Worker::Ready(process, loaded) => (process, loaded),
@@ -329,6 +346,7 @@ impl StartingWorker {
             spare: Spare::default(),
             programs: HashMap::new(),
             next: 0,
+            begun: None,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the control-flow graph of one function as plain data.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -300,13 +300,12 @@ fn case_range(test: Inst<'_>) -> Option<(i64, i64)> {
 /// The earliest source position among the instructions of `block` that compute `value`.
 fn earliest_location<'m>(block: Block<'m>, value: Inst<'m>) -> Option<DebugLocation> {
     let mut worklist = vec![value];
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     let mut begin: Option<DebugLocation> = None;
     while let Some(inst) = worklist.pop() {
-        if seen.contains(&inst) || inst.block() != block {
+        if inst.block() != block || !seen.insert(inst) {
             continue;
         }
-        seen.push(inst);
         if let Some(location) = inst.location().filter(|l| l.line > 0)
             && begin
                 .as_ref()

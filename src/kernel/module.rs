@@ -57,8 +57,13 @@ const LONGEST_PARSE: Duration = Duration::from_secs(60);
 /// # Errors
 /// `Environment` if there can be no child; [`Error::late`] at the deadline.
 pub fn crash_of(bytes: &[u8], deadline: Option<Instant>) -> Result<Option<String>> {
-    // Whether it parses does not matter here.
-    let read = |bytes: &[u8]| drop(parse(&Context::create(), bytes, Path::new("kernel")));
+    // Whether it parses does not matter here. What parses is copied, which LLVM does not survive with some debug information.
+    let read = |bytes: &[u8]| {
+        let context = Context::create();
+        if let Ok(module) = parse(&context, bytes, Path::new("kernel")) {
+            drop(module.clone());
+        }
+    };
     #[cfg(fuzzing)]
     let outcome = super::many_reads::run(bytes, LONGEST_PARSE.min(left(deadline)), read);
     #[cfg(not(fuzzing))]

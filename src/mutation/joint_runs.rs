@@ -133,11 +133,11 @@ impl<'a, 't> JointRuns<'a, 't> {
             self.complete(device, cases)?;
         }
         // While the device is at the next tests, what it found in these is looked at.
-        if self.settings.full_matrix && self.window.is_none() && self.count + MOST_AHEAD <= MOST_RESULTS {
-            if let Some(next) = (t..self.baselines.len()).find(|u| !self.is_done[*u]) {
-                self.window = Some(self.window_at(next, device.executor, cases));
-                self.begin(device, cases)?;
-            }
+        let has_room = self.window.is_none() && self.count + MOST_AHEAD <= MOST_RESULTS;
+        let mut next = (t..self.baselines.len()).filter(|u| !self.is_done[*u]);
+        if let Some(next) = next.next().filter(|_| self.settings.full_matrix && has_room) {
+            self.window = Some(self.window_at(next, device.executor, cases));
+            self.begin(device, cases)?;
         }
         let known = self.results.remove(&t).unwrap_or_default();
         self.count -= known.cases.len();

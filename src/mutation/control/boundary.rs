@@ -1,5 +1,7 @@
 //! Finds the boundary of a loop's condition: the comparison, and its operand that the loop does not change.
 
+use std::collections::HashSet;
+
 use super::effects::{Body, has_effects};
 use super::formula::is_not;
 use super::short_circuit_decisions;
@@ -133,10 +135,9 @@ fn changes(body: &Body<'_>, l: &Loop, inst: Inst<'_>, operand: usize) -> bool {
         .map(|inst| inst.operand(1))
         .collect();
     let mut work: Vec<_> = inst.operands().get(operand).copied().into_iter().collect();
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     while let Some(value) = work.pop() {
-        let Some(inst) = value.as_instruction().filter(|inst| !seen.contains(inst)) else { continue };
-        seen.push(inst);
+        let Some(inst) = value.as_instruction().filter(|inst| seen.insert(*inst)) else { continue };
         match inst.opcode() {
             Opcode::LLVMLoad => {
                 let address = inst.operand(0);

@@ -6,7 +6,7 @@ import shutil
 import statistics
 
 from gpu_compare import amounts
-from gpu_machine import TESTDATA, first_line, shown, workers_left
+from gpu_machine import REPOSITORY, TESTDATA, first_line, shown, workers_left
 
 # Faults in a row, each followed by the healthy test, whose times are averaged.
 PAIRS = 5
@@ -135,6 +135,51 @@ def races(machine, report, args, recorded):
         verdict = "same" if not missed and not more else "differs"
         detail = "; ".join([f"missed: {one}" for one in missed] + [f"only here: {one}" for one in more]) or f"{len(ours)} findings"
         report.row("check", shown(suite), verdict, f"{detail}; {device['seconds']:.2f} s, sim {simulator['seconds']:.2f} s", missed=missed, more=more)
+
+
+# Suites of benches/overhead that are checked as they are, and the seconds that each check has.
+LARGE = ["matmul_naive", "stencil_2d", "lu_step", "knapsack_dp"]
+LARGE_BUDGET = 20
+
+# Waits so often at barriers that the simulator does not come to its end; with RACE, the last work-item writes where the first one does.
+WAITING = """kernel void waiting(global const int *in, global int *out, int rounds) {
+  int i = get_global_id(0), sum = 0;
+  for (int r = 0; r < rounds; r++) { sum += in[(i + r) & 1023]; barrier(CLK_LOCAL_MEM_FENCE); }
+  out[i] = sum;
+#ifdef RACE
+  if (i == get_global_size(0) - 1) out[0] = 1;
+#endif
+}
+"""
+WAITING_SUITE = """kernel = "waiting.cl"
+%s
+[[test]]
+global = [1048576]
+local = [64]
+args = { in = { fill = 1, len = 1024 }, out = { fill = 0, len = 1048576 }, rounds = 1024 }
+"""
+
+
+def large(machine, report, args, recorded):
+    """Checks inputs that the simulator does not finish, or only just: verdict, what the device did, and how often it is repeated."""
+    suites = [(name, REPOSITORY / "benches/overhead" / f"{name}.toml") for name in LARGE]
+    for name, options in (("waiting", ""), ("waiting-racy", 'options = ["-DRACE"]')):
+        folder = machine.results / name
+        folder.mkdir()
+        (folder / "waiting.cl").write_text(WAITING)
+        (folder / "suite.toml").write_text(WAITING_SUITE % options)
+        suites.append((name, folder / "suite.toml"))
+    for name, suite in suites:
+        done = machine.ask("check", suite, machine.device, "--budget", str(LARGE_BUDGET), "--no-amplify", limit=60, tag=f"-{name}")
+        result = done["result"]
+        if result is None:
+            report.row("check", name, "not run", first_line(done["complaint"]))
+            continue
+        one = result["inputs"][0]
+        device = one.get("device")
+        there = f"{device['verdict']}, {device['pairs']} pairs, {device['kernel_ms']:.2f} ms" if device else "not asked"
+        ended = "ran to its end" if one["completed"] else "was ended"
+        report.row("check", name, result["verdict"], f"simulator {ended}, device {there}, {len(result['findings'])} findings, {done['seconds']:.1f} s")
 
 
 # Kernels of whole runs of mutation, and how many tests their suites have.

@@ -42,7 +42,10 @@ pub fn open(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<File> {
 /// # Errors
 /// Those of [`open`].
 pub fn read(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<Vec<u8>> {
-    let mut file = open(path, sandbox)?;
+    read_open(open(path, sandbox)?)
+}
+
+fn read_open(mut file: File) -> io::Result<Vec<u8>> {
     let size = file.metadata().map_or(0, |about| usize::try_from(about.len()).unwrap_or(0));
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size).map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
@@ -55,8 +58,7 @@ pub fn read(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Those of [`open`]; `InvalidData` if it is not UTF-8.
 pub fn read_text(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<String> {
-    let bytes = read(path, sandbox)?;
-    String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
+    text(read(path, sandbox)?)
 }
 
 /// Reads a file of text as [`open`] opens it, if it has at most `most` bytes.
@@ -64,14 +66,19 @@ pub fn read_text(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<String> {
 /// # Errors
 /// Those of [`read_text`]; `FileTooLarge` if it has more bytes.
 pub fn read_short_text(path: &Path, most: u64, sandbox: Option<&Sandbox>) -> io::Result<String> {
-    let bytes = open(path, sandbox)?.metadata()?.len();
+    let file = open(path, sandbox)?;
+    let bytes = file.metadata()?.len();
     if bytes > most {
         return Err(io::Error::new(
             ErrorKind::FileTooLarge,
             format!("it has {} MB, and no more than {} MB are read", bytes / 1_000_000, most / 1_000_000),
         ));
     }
-    read_text(path, sandbox)
+    text(read_open(file)?)
+}
+
+fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
 /// Reads the text of a file or of a pipe, such as `/dev/stdin`, but not of devices, which need not end.

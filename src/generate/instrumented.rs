@@ -133,18 +133,7 @@ mod tests {
 
     #[test]
     fn launches_after_endless_ones_get_less_fuel_but_every_nth_gets_all() {
-        let endless = SimulatorFault {
-            kind: FaultKind::NonTermination,
-            site: 0,
-            global_id: [0; 3],
-            group_id: [0; 3],
-            object: None,
-            offset: 0,
-            texel: None,
-            span: None,
-            inner: None,
-            count: 1,
-        };
+        let endless = SimulatorFault::of(FaultKind::NonTermination);
         let endless = Simulation { faults: vec![endless], ..Simulation::default() };
         let options = SimulationOptions { fuel: Some(LAUNCH_FUEL), ..SimulationOptions::default() };
         let mut fuel_policy = FuelPolicy::default();

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use super::forked::{LONGEST_ON_PROCESSORS, MOST_MEMORY};
 use crate::error::{Error, Result};
 use crate::files::private::temporary_file;
 
@@ -92,10 +93,6 @@ pub fn data_folder() -> Option<PathBuf> {
 
 /// The longest time that a program may take on the clock.
 const LONGEST: Duration = Duration::from_secs(60);
-/// The longest time that it may take on processors, in seconds. Most modules take hundredths of a second.
-const LONGEST_ON_PROCESSORS: libc::rlim_t = 20;
-/// The most memory that a program may reserve, in bytes.
-const MOST_MEMORY: libc::rlim_t = 4 << 30;
 
 /// How a program ended.
 #[derive(Debug)]

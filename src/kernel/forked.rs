@@ -169,12 +169,14 @@ pub fn die_of_signals() {
     }
 }
 
-/// The most memory that a child may take besides what it has, where what it does follows from a file that may be damaged: so many
-/// bytes, and so many for each byte of the file.
-const MOST_MEMORY: (u64, u64) = (4 << 30, 64);
+/// The most memory that a child may take besides what it has, in bytes, where what it does follows from a file that may be damaged.
+pub(super) const MOST_MEMORY: libc::rlim_t = 4 << 30;
 
-/// Its longest processor time, in seconds.
-const LONGEST_ON_PROCESSORS: libc::rlim_t = 20;
+/// So many bytes more for each byte of the file, where the child reads it as the caller will.
+const MEMORY_OF_BYTE: libc::rlim_t = 64;
+
+/// The longest time on processors of such a child, in seconds. Most files take hundredths of a second.
+pub(super) const LONGEST_ON_PROCESSORS: libc::rlim_t = 20;
 
 /// In a child: keeps it from taking the memory of the whole system for a file of so many bytes.
 pub fn limit_memory(file: usize) {
@@ -182,8 +184,7 @@ pub fn limit_memory(file: usize) {
     let pages = statm.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
     // SAFETY: takes and returns numbers.
     let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(0);
-    let (fixed, of_byte) = MOST_MEMORY;
-    set_limit(libc::RLIMIT_AS, pages * page + fixed + of_byte * file as u64);
+    set_limit(libc::RLIMIT_AS, pages * page + MOST_MEMORY + MEMORY_OF_BYTE * file as u64);
 }
 
 /// In a child: ends it once it has computed for longer than any sensible file takes.

@@ -159,14 +159,6 @@ impl<'a, 't> JointRuns<'a, 't> {
         Ok(done)
     }
 
-    /// Waits for what the device is at, so that it may be asked for something else.
-    ///
-    /// # Errors
-    /// `Environment`.
-    pub fn settle(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
-        self.finish(device, cases)
-    }
-
     /// Adds a verdict of baseline `t` to a case.
     fn add(&self, t: usize, case: &mut Case, verdict: &JointVerdict) {
         let baseline = &self.baselines[t];
@@ -217,7 +209,7 @@ impl<'a, 't> JointRuns<'a, 't> {
     /// Does all that is left of what was begun, and enters what it shows.
     fn complete(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
         while self.window.as_ref().is_some_and(|window| window.running.is_some() || !window.jobs.is_empty()) {
-            self.finish(device, cases)?;
+            self.settle(device, cases)?;
             self.begin(device, cases)?;
         }
         for u in self.window.take().into_iter().flat_map(|window| window.taken) {
@@ -240,9 +232,12 @@ impl<'a, 't> JointRuns<'a, 't> {
         Ok(())
     }
 
-    /// Waits for the job that the device is at, if there is one, and keeps its results. Those that need more fuel become a job of their own.
-    /// What is lost is run otherwise.
-    fn finish(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
+    /// Waits for the job that the device is at, if there is one, so that it may be asked for something else, and keeps the results. Those
+    /// that need more fuel become a job of their own. What is lost is run otherwise.
+    ///
+    /// # Errors
+    /// `Environment`.
+    pub fn settle(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
         let Some(job) = self.window.as_mut().and_then(|window| window.running.take()) else { return Ok(()) };
         let JointOutcome::Ran { results, .. } = device.executor.finish_jointly()? else { return Ok(()) };
         let pairs = results.first().map_or(0, Vec::len) as u64;

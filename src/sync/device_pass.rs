@@ -200,19 +200,7 @@ mod tests {
     use crate::exec::simulator::observation::SimulatorFault;
 
     fn late(kind: FaultKind) -> Simulation {
-        let fault = SimulatorFault {
-            kind,
-            site: 0,
-            global_id: [0; 3],
-            group_id: [0; 3],
-            object: None,
-            offset: 0,
-            texel: None,
-            span: None,
-            inner: None,
-            count: 1,
-        };
-        Simulation { faults: vec![fault], ..Simulation::default() }
+        Simulation { faults: vec![SimulatorFault::of(kind)], ..Simulation::default() }
     }
 
     fn run(verdict: DeviceVerdict) -> DeviceRun {

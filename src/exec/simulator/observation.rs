@@ -180,6 +180,25 @@ pub struct SimulatorFault {
     pub count: u64,
 }
 
+#[cfg(test)]
+impl SimulatorFault {
+    /// A fault that happened once, somewhere.
+    pub fn of(kind: FaultKind) -> SimulatorFault {
+        SimulatorFault {
+            kind,
+            site: 0,
+            global_id: [0; 3],
+            group_id: [0; 3],
+            object: None,
+            offset: 0,
+            texel: None,
+            span: None,
+            inner: None,
+            count: 1,
+        }
+    }
+}
+
 /// What a launch did on the simulator.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Simulation {

@@ -81,6 +81,8 @@ struct FunctionMarks<'s, 'm> {
     function: Function<'m>,
     index: FunctionIndex,
     blocks: Vec<Block<'m>>,
+    /// Those of the unchanged function, by block.
+    insts: Vec<Vec<Inst<'m>>>,
     observed: Vec<ObservedBoolean<'m>>,
     /// Unconditional marks before these instructions.
     reached: Vec<(Inst<'m>, u32)>,
@@ -97,6 +99,7 @@ impl<'s, 'm> FunctionMarks<'s, 'm> {
             function,
             index,
             blocks: function.blocks(),
+            insts: function.instructions_by_block(),
             observed: Vec::new(),
             reached: Vec::new(),
             edges: BTreeMap::new(),
@@ -106,7 +109,7 @@ impl<'s, 'm> FunctionMarks<'s, 'm> {
     }
 
     fn instruction(&self, block: BlockIndex, index: usize) -> Result<Inst<'m>> {
-        let found = self.blocks.get(block.0).and_then(|b| b.walk().nth(index));
+        let found = self.insts.get(block.0).and_then(|insts| insts.get(index)).copied();
         found.ok_or_else(|| missing("an instruction"))
     }
 
@@ -147,7 +150,7 @@ impl<'s, 'm> FunctionMarks<'s, 'm> {
                     goals.push((goal, way));
                 } else {
                     let evaluation = function.compound.get(decision).and_then(|d| d.evaluation.as_ref().ok());
-                    let ways = evaluation.and_then(|evaluation| Ways::resolve(evaluation, &self.blocks));
+                    let ways = evaluation.and_then(|evaluation| Ways::resolve(evaluation, &self.insts));
                     let ways = ways.ok_or_else(|| missing("a condition"))?;
                     self.vectors.insert(decision, (ways, vec![(goal, way)]));
                 }

@@ -7,7 +7,7 @@
 use crate::cfg::compound_decisions::{Evaluation, Leaf, LeafPlace};
 use crate::cfg::condition_graph::Next;
 use crate::cfg::indices::BlockIndex;
-use crate::llvm::{Block, Builder, Inst, Value};
+use crate::llvm::{Builder, Inst, Value};
 
 /// The places of a decision's conditions, found in the unchanged module.
 #[derive(Debug)]
@@ -43,14 +43,14 @@ pub(super) struct Ended<'m> {
 }
 
 impl<'a, 'm> Ways<'a, 'm> {
-    /// Finds the places in a function with these blocks; `None` if one is not there.
-    pub(super) fn resolve(evaluation: &'a Evaluation, blocks: &[Block<'m>]) -> Option<Ways<'a, 'm>> {
-        let terminator = |block: BlockIndex| blocks.get(block.0).map(|b| b.terminator());
+    /// Finds the places in a function with these instructions, block by block; `None` if one is not there.
+    pub(super) fn resolve(evaluation: &'a Evaluation, insts: &[Vec<Inst<'m>>]) -> Option<Ways<'a, 'm>> {
+        let terminator = |block: BlockIndex| insts.get(block.0)?.last().copied();
         let resolve = |leaf: &Leaf| {
             let (terminator, source) = match leaf.place {
                 LeafPlace::Branch { block, when_true } => (terminator(block)?, Source::Terminator(when_true == 0)),
                 LeafPlace::PhiOperand { block, phi } => {
-                    (terminator(block)?, Source::Phi(blocks.get(phi.0.0)?.walk().nth(phi.1)?))
+                    (terminator(block)?, Source::Phi(*insts.get(phi.0.0)?.get(phi.1)?))
                 }
             };
             Some(ResolvedLeaf { condition: leaf.condition, terminator, source })

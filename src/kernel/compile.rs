@@ -123,11 +123,11 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
     Ok(Loaded { bitcode, format, source, warnings, spirv: None, ast: None, file_lookups: Vec::new() })
 }
 
-/// Returns the bytes of a module that LLVM can read or refuse.
+/// Returns the module in bytes that LLVM can read or refuse here.
 fn readable(source: &Path, bytes: Vec<u8>, options: &KernelOptions) -> Result<Vec<u8>> {
-    match module::crash_of(&bytes, options.deadline)? {
-        None => Ok(bytes),
-        Some(how) => Err(Error::caller(format!("{} is no module that LLVM 22 can read", source.display()))
+    match module::read_apart(bytes, options.deadline)? {
+        Ok(bytes) => Ok(bytes),
+        Err(how) => Err(Error::caller(format!("{} is no module that LLVM 22 can read", source.display()))
             .details(format!("LLVM {how}"))
             .help("it may be damaged: make it anew from the source, or give the source")),
     }

@@ -17,6 +17,9 @@ const LONGEST_READ: Duration = Duration::from_secs(3);
 /// The longest life of a child; it is far above what [`MOST`] modules take.
 const LIFE: Duration = Duration::from_secs(24 * 3600);
 
+/// What a child does with a module.
+type Work = fn(&[u8]) -> Result<Vec<u8>, String>;
+
 struct Reader {
     child: Running,
     socket: UnixStream,
@@ -31,19 +34,18 @@ thread_local! {
 ///
 /// # Errors
 /// As for [`forked::run`].
-pub fn run(bytes: &[u8], limit: Duration, read: fn(&[u8])) -> Result<(), Failure> {
+pub fn run(bytes: &[u8], limit: Duration, read: Work) -> Result<Result<Vec<u8>, String>, Failure> {
     let mut reader = match READER.take().filter(|reader| reader.left > 0) {
         Some(reader) => reader,
         None => Reader::start(read)?,
     };
-    let mut answer = [0];
     let limit = limit.clamp(Duration::from_millis(1), LONGEST_READ);
-    let asked = reader.socket.set_read_timeout(Some(limit)).and_then(|()| reader.ask(bytes, &mut answer));
+    let asked = reader.socket.set_read_timeout(Some(limit)).and_then(|()| reader.ask(bytes));
     match asked {
-        Ok(()) => {
+        Ok(answer) => {
             reader.left -= 1;
             READER.set(Some(reader));
-            Ok(())
+            Ok(answer)
         }
         // Dropping it kills the child.
         Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => Err(Failure::TimedOut(limit)),
@@ -56,30 +58,42 @@ pub fn run(bytes: &[u8], limit: Duration, read: fn(&[u8])) -> Result<(), Failure
 }
 
 impl Reader {
-    fn start(read: fn(&[u8])) -> Result<Reader, Failure> {
+    fn start(read: Work) -> Result<Reader, Failure> {
         let (socket, theirs) = UnixStream::pair().map_err(|e| Failure::System(e.to_string()))?;
         // The closure, and with it the child's end, is dropped here.
         let child = forked::begin(Limit::of(LIFE), move || serve(theirs, read))?;
         Ok(Reader { child, socket, left: MOST })
     }
 
-    fn ask(&mut self, bytes: &[u8], answer: &mut [u8]) -> std::io::Result<()> {
-        self.socket.write_all(&(bytes.len() as u64).to_le_bytes())?;
-        self.socket.write_all(bytes)?;
-        self.socket.read_exact(answer)
+    fn ask(&mut self, bytes: &[u8]) -> std::io::Result<Result<Vec<u8>, String>> {
+        send(&mut self.socket, bytes)?;
+        let mut is_error = [0];
+        self.socket.read_exact(&mut is_error)?;
+        let answer = receive(&mut self.socket)?;
+        Ok(if is_error == [0] { Ok(answer) } else { Err(String::from_utf8_lossy(&answer).into_owned()) })
     }
 }
 
 /// In the child.
-fn serve(mut socket: UnixStream, read: fn(&[u8])) -> Result<Vec<u8>, String> {
+fn serve(mut socket: UnixStream, read: Work) -> Result<Vec<u8>, String> {
     let text = |e: std::io::Error| e.to_string();
     forked::limit_memory(1 << 20);
     loop {
-        let mut length = [0; 8];
-        socket.read_exact(&mut length).map_err(text)?;
-        let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
-        socket.read_exact(&mut bytes).map_err(text)?;
-        read(&bytes);
-        socket.write_all(&[1]).map_err(text)?;
+        let answer = read(&receive(&mut socket).map_err(text)?);
+        socket.write_all(&[u8::from(answer.is_err())]).map_err(text)?;
+        send(&mut socket, &answer.unwrap_or_else(String::into_bytes)).map_err(text)?;
     }
+}
+
+fn send(socket: &mut UnixStream, bytes: &[u8]) -> std::io::Result<()> {
+    socket.write_all(&(bytes.len() as u64).to_le_bytes())?;
+    socket.write_all(bytes)
+}
+
+fn receive(socket: &mut UnixStream) -> std::io::Result<Vec<u8>> {
+    let mut length = [0; 8];
+    socket.read_exact(&mut length)?;
+    let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
+    socket.read_exact(&mut bytes)?;
+    Ok(bytes)
 }

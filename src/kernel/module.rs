@@ -25,7 +25,14 @@ const INITIALISER: &str = "__cxx_global_var_init";
 /// Caller: it does not parse or verify, is for another target or for 32-bit SPIR, has no kernel, or has variables that
 /// code initialises.
 pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Module<'c>> {
-    let is_bitcode = bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b");
+    let module = parse_named_by_compiler(context, bytes, source)?;
+    cpp_names::apply(&module);
+    Ok(module)
+}
+
+/// Does the same, but leaves names as they are.
+fn parse_named_by_compiler<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Module<'c>> {
+    let is_bitcode = is_bitcode(bytes);
     let name = source.to_string_lossy().replace('\0', "?");
     let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, &name);
     let module = context
@@ -44,42 +51,61 @@ pub fn parse<'c>(context: &'c Context, bytes: &[u8], source: &Path) -> Result<Mo
         return Err(Error::caller(format!("{} has no kernel", source.display()))
             .help("a kernel is a function with a body that is declared __kernel (spir_kernel in LLVM IR)"));
     }
-    cpp_names::apply(&module);
     Ok(module)
+}
+
+/// Whether this is LLVM's bitcode, with or without a wrapper, and no text.
+fn is_bitcode(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b")
 }
 
 /// The longest time that LLVM may take to read a module.
 const LONGEST_PARSE: Duration = Duration::from_secs(60);
 
-/// Has LLVM read a module in a child, because there is bitcode and text on which it crashes. Returns how it did; what LLVM
-/// refuses is reported by [`parse`].
+/// Has LLVM read a module from outside in a child, because there is bitcode and text on which it crashes. Returns what may be
+/// parsed here, or how LLVM failed; what it refuses is returned as it is, and [`parse`] says why.
+///
+/// LLVM's reader of bitcode takes nodes of debug information for what their places want (a name for a string, say) and reads beyond
+/// them if they are something else, perhaps only when the module is copied or printed. Its parser of text checks them. So bitcode
+/// is printed, parsed, and written again by the child: what comes back is written by LLVM from a module that its parser made.
 ///
 /// # Errors
 /// `Environment` if there can be no child; [`Error::late`] at the deadline.
-pub fn crash_of(bytes: &[u8], deadline: Option<Instant>) -> Result<Option<String>> {
-    // Whether it parses does not matter here. What parses is copied, which LLVM does not survive with some debug information.
-    let read = |bytes: &[u8]| {
-        let context = Context::create();
-        if let Ok(module) = parse(&context, bytes, Path::new("kernel")) {
-            drop(module.clone());
-        }
-    };
+pub fn read_apart(bytes: Vec<u8>, deadline: Option<Instant>) -> Result<std::result::Result<Vec<u8>, String>> {
     #[cfg(fuzzing)]
-    let outcome = super::many_reads::run(bytes, LONGEST_PARSE.min(left(deadline)), read);
+    let outcome = super::many_reads::run(&bytes, LONGEST_PARSE.min(left(deadline)), rewritten);
     #[cfg(not(fuzzing))]
     let outcome = forked::run(Limit::of(LONGEST_PARSE).until(deadline), || {
         forked::limit_memory(bytes.len());
         forked::limit_time();
-        read(bytes);
-        Ok(Vec::new())
+        rewritten(&bytes)
     });
     match outcome {
-        Ok(_) => Ok(None),
-        Err(Failure::Crashed { how, stderr }) => Ok(Some(format!("{how}: {stderr}"))),
-        Err(Failure::TimedOut(limit)) => Ok(Some(format!("was not done after {} s", limit.as_secs()))),
+        // Nothing is as it was.
+        Ok(Ok(rewritten)) if rewritten.is_empty() => Ok(Ok(bytes)),
+        Ok(Ok(rewritten)) => Ok(Ok(rewritten)),
+        Ok(Err(why)) => Ok(Err(why)),
+        Err(Failure::Crashed { how, stderr }) => Ok(Err(format!("{how}: {stderr}"))),
+        Err(Failure::TimedOut(limit)) => Ok(Err(format!("was not done after {} s", limit.as_secs()))),
         Err(Failure::Late) => Err(Error::late("the translation of the kernel")),
         Err(Failure::System(why)) => Err(Error::environment(format!("no process for LLVM: {why}"))),
     }
+}
+
+/// In the child: returns bitcode written anew, or nothing if this is text or LLVM refuses it.
+fn rewritten(bytes: &[u8]) -> std::result::Result<Vec<u8>, String> {
+    let context = Context::create();
+    let Ok(module) = parse_named_by_compiler(&context, bytes, Path::new("kernel")) else { return Ok(Vec::new()) };
+    if !is_bitcode(bytes) {
+        // There is text that LLVM parses, but does not survive the copy of.
+        drop(module.clone());
+        return Ok(Vec::new());
+    }
+    let context = Context::create();
+    let text = MemoryBuffer::create_from_memory_range_copy(module.print_to_string().to_bytes(), "kernel");
+    let module = context.create_module_from_ir(text);
+    let module = module.map_err(|message| format!("does not read what it has printed of it: {message}"))?;
+    Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
 #[cfg(fuzzing)]

@@ -76,6 +76,11 @@ impl<'m> Function<'m> {
         self.blocks().into_iter().flat_map(Block::walk).collect()
     }
 
+    /// Returns the instructions of each block: for whoever looks for many by their numbers.
+    pub fn instructions_by_block(self) -> Vec<Vec<Inst<'m>>> {
+        self.blocks().into_iter().map(Block::instructions).collect()
+    }
+
     /// Returns the number of parameters.
     pub fn param_count(self) -> u32 {
         ffi::LLVMCountParams(self)

@@ -41,12 +41,13 @@ impl CoveragePlan {
             .collect::<Result<_>>()?;
         let blocks: Vec<Vec<Block>> = functions.iter().map(|f| f.blocks()).collect();
         // Positions refer to the unchanged module, so they are resolved before anything is inserted.
+        let insts: Vec<Vec<Vec<Inst>>> = functions.iter().map(|f| f.instructions_by_block()).collect();
         let recorders: Vec<Vec<Recorder>> = self
             .functions
             .iter()
-            .zip(&blocks)
-            .map(|(plan, blocks)| {
-                plan.value_bits.iter().map(|(place, bit)| Recorder::at(*place, *bit, blocks)).collect()
+            .zip(blocks.iter().zip(&insts))
+            .map(|(plan, (blocks, insts))| {
+                plan.value_bits.iter().map(|(place, bit)| Recorder::at(*place, *bit, blocks, insts)).collect()
             })
             .collect::<Option<_>>()
             .ok_or_else(|| Error::internal("a recorded value is gone from the module"))?;
@@ -55,7 +56,7 @@ impl CoveragePlan {
                 let decisions = &sites.functions[f].compound;
                 let resolve = |(decision, bit): (&usize, &u32)| {
                     let evaluation = decisions.get(*decision)?.evaluation.as_ref().ok()?;
-                    Some((Ways::resolve(evaluation, &blocks[f])?, *bit))
+                    Some((Ways::resolve(evaluation, &insts[f])?, *bit))
                 };
                 plan.vector_bits.iter().map(resolve).collect()
             })
@@ -524,8 +525,8 @@ struct Recorder<'m> {
 }
 
 impl<'m> Recorder<'m> {
-    fn at(place: ValuePlace, bit: u32, blocks: &[Block<'m>]) -> Option<Recorder<'m>> {
-        let find = |(block, instruction): (BlockIndex, usize)| blocks[block].walk().nth(instruction);
+    fn at(place: ValuePlace, bit: u32, blocks: &[Block<'m>], insts: &[Vec<Inst<'m>>]) -> Option<Recorder<'m>> {
+        let find = |(block, instruction): (BlockIndex, usize)| insts[block].get(instruction).copied();
         Some(match place {
             ValuePlace::Select { block, instruction } => {
                 Recorder { user: find((block, instruction))?, from: None, bit }

@@ -20,6 +20,12 @@ const TRANSLATED: (u32, u32) = (1, 4);
 /// The widest scalar type, in bits.
 const MAX_WIDTH: u32 = 64;
 
+/// The greatest number of a vector's components (SPIR-V 1.6, 2.16.1), unless a module has [`VECTOR_ANY`].
+const MAX_COMPONENTS: u32 = 16;
+
+/// The number of the capability VectorAnyINTEL (SPV_INTEL_vector_compute).
+const VECTOR_ANY: u32 = 5619;
+
 /// Why a module is refused. The messages continue a sentence that names the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
@@ -47,6 +53,8 @@ pub(super) enum Refusal {
     OutsideBlock(Id),
     #[error("its constant %{0} has not as many words as its type")]
     Literal(Id),
+    #[error("its vector type %{id} has {components} components; kernels have vectors of at most {MAX_COMPONENTS}")]
+    Vector { id: Id, components: u32 },
 }
 
 /// Checks that a module is one of OpenCL kernels and complete, because readers crash on truncated ones.
@@ -58,15 +66,20 @@ pub(super) fn check(module: &Words) -> Result<(), Refusal> {
     let (mut functions, mut in_function) = (HashSet::new(), false);
     check_blocks(module)?;
     let mut widths: HashMap<Id, u32> = HashMap::new();
+    let mut has_long_vectors = false;
     for instruction in module.instructions() {
         match (instruction.opcode, instruction.operands) {
             (op::CAPABILITY, [capability, ..]) => match Capability::of(*capability) {
-                Capability::Kernel => {}
+                Capability::Kernel => has_long_vectors |= *capability == VECTOR_ANY,
                 Capability::Graphics(name) => return Err(Refusal::Graphics(name)),
                 Capability::Unknown => return Err(Refusal::UnknownCapability(*capability)),
             },
             (op::TYPE_INT | op::TYPE_FLOAT, [id, width, ..]) => {
                 widths.insert(*id, *width);
+            }
+            // A module of a few words could have thousands of instructions for each access.
+            (op::TYPE_VECTOR, [id, _, components, ..]) if *components > MAX_COMPONENTS && !has_long_vectors => {
+                return Err(Refusal::Vector { id: *id, components: *components });
             }
             // The translator would wait for ever.
             (op::CONSTANT | op::SPEC_CONSTANT, [ty, id, literal @ ..])
@@ -231,5 +244,9 @@ mod tests {
         let int: &[u32] = &[op::TYPE_INT, 2, 64, 0];
         assert_eq!(check(&with(&[int, &[op::CONSTANT, 2, 3, 7, 0]])), Ok(()));
         assert_eq!(check(&with(&[int, &[op::CONSTANT, 2, 3, 7]])), Err(Refusal::Literal(3)));
+        let vector = |components| [op::TYPE_VECTOR, 3, 2, components];
+        assert_eq!(check(&with(&[int, &vector(16)])), Ok(()));
+        assert_eq!(check(&with(&[int, &vector(17)])), Err(Refusal::Vector { id: 3, components: 17 }));
+        assert_eq!(check(&with(&[&[op::CAPABILITY, VECTOR_ANY], int, &vector(17)])), Ok(()));
     }
 }

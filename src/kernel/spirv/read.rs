@@ -107,9 +107,9 @@ fn translate(
             How::Succeeded => {
                 let failed = |error| Error::environment(format!("the output of llvm-spirv cannot be read: {error}"));
                 let bitcode = fs::read(output).map_err(failed)?;
-                match module::crash_of(&bitcode, deadline)? {
-                    None => return Ok(bitcode),
-                    Some(how) => crashes += &format!("LLVM {how} on what {} made\n", translator.path.display()),
+                match module::read_apart(bitcode, deadline)? {
+                    Ok(bitcode) => return Ok(bitcode),
+                    Err(how) => crashes += &format!("LLVM {how} on what {} made\n", translator.path.display()),
                 }
             }
             // Whether an older one would refuse what a newer one crashed on says nothing about the module.

@@ -13,7 +13,7 @@ use crate::instrument::mutants::edit::{Edit, Place};
 use crate::kernel::ast::{Function, Loc, Node};
 use crate::kernel::builtins::demangle;
 use crate::kernel::source::Sources;
-use crate::llvm::{DebugLocation, Value};
+use crate::llvm::{DebugLocation, Inst, Value};
 use crate::mutation::control::text;
 use crate::mutation::level::OperatorLevel;
 use crate::mutation::mutant::{Excluded, Mutant, SourceRange, Spot, same_file};
@@ -108,6 +108,11 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
     let mut calls = Vec::new();
     for (f, function) in FunctionIndex::enumerate(&subject.sites.functions) {
         let cfg = &function.cfg;
+        let Some(insts) = subject.module.function(&cfg.function).map(|f| f.instructions_by_block()) else { continue };
+        let build = |callee, places: Vec<Place>, source| {
+            let inst = *insts.get(places[0].block.0)?.get(places[0].instruction)?;
+            build_call(&cfg.function, inst, callee, places, source)
+        };
         let mut groups: BTreeMap<(Option<DebugLocation>, &str), Vec<Place>> = BTreeMap::new();
         for (b, block) in BlockIndex::enumerate(&cfg.blocks).filter(|(b, _)| cfg.reachable[*b]) {
             for (i, inst) in block.instructions.iter().enumerate() {
@@ -117,13 +122,15 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
                 }
                 let place = Place { function: f, block: b, instruction: i };
                 if subject.level == OperatorLevel::Ir {
-                    calls.extend(build_ir_call(subject, callee, place, inst.location.as_ref()));
+                    let inst_of = insts.get(b.0).and_then(|insts| insts.get(i));
+                    let at = inst.location.as_ref();
+                    calls.extend(inst_of.and_then(|inst| build_ir_call(&cfg.function, *inst, callee, place, at)));
                     continue;
                 }
                 match inst.location.clone().filter(|l| l.line > 0) {
                     Some(location) => groups.entry((Some(location), callee)).or_default().push(place),
                     // Without a location, each instruction counts as a call of its own.
-                    None => calls.extend(build_call(subject, callee, vec![place], None)),
+                    None => calls.extend(build(callee, vec![place], None)),
                 }
             }
         }
@@ -141,7 +148,7 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
                     (Some(function), Some(node)) => from_ast(subject.sources, function, node),
                     _ => from_text(subject.sources, &location, name),
                 };
-                calls.extend(build_call(subject, callee, places, Some(source)));
+                calls.extend(build(callee, places, Some(source)));
             }
         }
     }
@@ -187,10 +194,14 @@ struct SourceCall {
     is_in_macro: bool,
 }
 
-fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: Option<SourceCall>) -> Option<Call> {
-    let function = subject.sites.functions.get(places[0].function.0)?.cfg.function.clone();
-    let block = subject.module.function(&function)?.blocks().get(places[0].block.0).copied()?;
-    let inst = block.walk().nth(places[0].instruction)?;
+/// Builds a call of a function, whose first instruction is given.
+fn build_call(
+    function: &str,
+    inst: Inst<'_>,
+    callee: &str,
+    places: Vec<Place>,
+    source: Option<SourceCall>,
+) -> Option<Call> {
     let (name, params) = demangle(callee)?;
     let (text, range, spelling, is_in_macro) = match source {
         Some(w) => (w.text, Some(w.range), w.spelling, w.is_in_macro),
@@ -198,15 +209,19 @@ fn build_call(subject: &Subject<'_>, callee: &str, places: Vec<Place>, source: O
     };
     let args = arguments(&text);
     let constants = inst.args().into_iter().map(Value::as_i64).collect();
-    let (name, params, callee) = (name.to_owned(), params.to_owned(), callee.to_owned());
+    let (name, params, callee, function) = (name.to_owned(), params.to_owned(), callee.to_owned(), function.to_owned());
     Some(Call { places, constants, name, params, callee, function, text, args, range, spelling, is_in_macro })
 }
 
 /// Builds a call as the IR shows it: constants, and names of values.
-fn build_ir_call(subject: &Subject<'_>, callee: &str, place: Place, at: Option<&DebugLocation>) -> Option<Call> {
-    let call = build_call(subject, callee, vec![place], None)?;
-    let function = subject.module.function(&call.function)?;
-    let inst = function.blocks().get(place.block.0)?.walk().nth(place.instruction)?;
+fn build_ir_call(
+    function: &str,
+    inst: Inst<'_>,
+    callee: &str,
+    place: Place,
+    at: Option<&DebugLocation>,
+) -> Option<Call> {
+    let call = build_call(function, inst, callee, vec![place], None)?;
     let args: Vec<String> = inst.args().into_iter().map(shown).collect();
     Some(Call { text: call.call_text(&call.name, &args), args, range: text::spot(at, 0), ..call })
 }

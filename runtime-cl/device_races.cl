@@ -168,7 +168,9 @@ KASSAY_INLINE static void kassay_tell(__global uint *probe, ulong me, uint site,
 /* Returns whether `size` bytes at `offset` are within an object of `bytes` bytes. Of an access that can only be to this
  * object (`strict`) it is told if they are not. */
 KASSAY_INLINE static bool kassay_is_within(__global uint *probe, ulong bytes, ulong offset, ulong size, uint strict) {
-    bool is_within = offset < bytes && size <= bytes - offset;
+    /* The same in each iteration of a loop. */
+    ulong end = bytes < size ? 0 : bytes - size + 1;
+    bool is_within = offset < end;
     if (!is_within && strict != 0) {
         kassay_flag(probe, KASSAY_BEYOND);
     }
@@ -445,18 +447,40 @@ KASSAY_INLINE static void kassay_local_read(__global uint *probe, __local uint *
     }
 }
 
+/* A read by work-items that are expected to read different cells: exchanges of different words do not wait for each other, and then
+ * nothing is gained by looking at what is there before. Who else reads the cell in this interval is added behind the look at the
+ * writer, which so need not wait for what the exchange returns. */
+KASSAY_INLINE static void kassay_local_read_apart(__global uint *probe, __local uint *shadow, uint number, uint me,
+                                                  uint site, uint object, ulong offset) {
+    volatile __local uint *cell = kassay_local_cell(shadow, number);
+    uint reader = atomic_xchg(cell + 1, me | site);
+    uint writer = *cell;
+    if (kassay_local_conflicts(reader, me)) {
+        atomic_or(cell + 1, KASSAY_LOCAL_ITEMS);
+    }
+    if (kassay_local_conflicts(writer, me)) {
+        kassay_local_tell(probe, me, site, writer, object, offset);
+    }
+}
+
+/* A write by work-items that are expected to write different cells, likewise. */
+KASSAY_INLINE static void kassay_local_write_apart(__global uint *probe, __local uint *shadow, uint number, uint me,
+                                                   uint site, uint object, ulong offset) {
+    volatile __local uint *cell = kassay_local_cell(shadow, number);
+    uint writer = atomic_xchg(cell, me | site);
+    uint reader = *(cell + 1);
+    bool by_writer = kassay_local_conflicts(writer, me);
+    if (by_writer || kassay_local_conflicts(reader, me)) {
+        kassay_local_tell(probe, me, site, by_writer ? writer : reader, object, offset);
+    }
+}
+
 KASSAY_INLINE static void kassay_local_write(__global uint *probe, __local uint *shadow, uint number, uint me,
                                              uint site, uint object, ulong offset) {
     __local uint *cell = kassay_local_cell(shadow, number);
     uint writer = *(volatile __local uint *)cell;
-    if ((writer ^ me) >> KASSAY_LOCAL_ITEM == 0 && (writer & KASSAY_LOCAL_ATOMIC) == 0) {
-        return;
-    }
-    writer = atomic_xchg((volatile __local uint *)cell, me | site);
-    uint reader = *((volatile __local uint *)cell + 1);
-    bool by_writer = kassay_local_conflicts(writer, me);
-    if (by_writer || kassay_local_conflicts(reader, me)) {
-        kassay_local_tell(probe, me, site, by_writer ? writer : reader, object, offset);
+    if ((writer ^ me) >> KASSAY_LOCAL_ITEM != 0 || (writer & KASSAY_LOCAL_ATOMIC) != 0) {
+        kassay_local_write_apart(probe, shadow, number, me, site, object, offset);
     }
 }
 
@@ -511,7 +535,7 @@ KASSAY_INLINE static void kassay_local_exchange(__global uint *probe, __local ui
                                                   ulong bytes, ulong offset, ulong size, uint shift, uint me,          \
                                                   uint site, uint object, uint strict PARAMETER) {                     \
         if (kassay_is_within(probe, bytes, offset, size, strict)) {                                                    \
-            uint number = (uint)(cells + (offset >> shift));                                                           \
+            uint number = (uint)cells + ((uint)offset >> shift);                                                       \
             kassay_local_##KIND(probe, shadow, number, me, site, object, offset ARGUMENT);                             \
         }                                                                                                              \
     }                                                                                                                  \
@@ -520,7 +544,7 @@ KASSAY_INLINE static void kassay_local_exchange(__global uint *probe, __local ui
                                                         uint site, uint object, uint strict PARAMETER) {               \
         if (size != 0 && kassay_is_within(probe, bytes, offset, size, strict)) {                                       \
             uint last = (uint)((offset + size - 1) >> shift);                                                          \
-            for (uint i = (uint)(offset >> shift); i <= last; i++) {                                                   \
+            for (uint i = (uint)offset >> shift; i <= last; i++) {                                                     \
                 uint number = (uint)cells + i;                                                                         \
                 kassay_local_##KIND(probe, shadow, number, me, site, object, (ulong)i << shift ARGUMENT);              \
             }                                                                                                          \
@@ -528,7 +552,9 @@ KASSAY_INLINE static void kassay_local_exchange(__global uint *probe, __local ui
     }
 
 KASSAY_LOCAL_ACCESS(read, , )
+KASSAY_LOCAL_ACCESS(read_apart, , )
 KASSAY_LOCAL_ACCESS(write, , )
+KASSAY_LOCAL_ACCESS(write_apart, , )
 KASSAY_LOCAL_ACCESS(atomic, , )
 KASSAY_LOCAL_ACCESS(atomic_read, , )
 KASSAY_LOCAL_ACCESS(exchange, KASSAY_COMMA uint succeeded, KASSAY_COMMA succeeded)

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use super::ffi;
-use super::handles::{ContextHandle, File, Global, Inst, Value, Variable};
+use super::handles::{ContextHandle, Global, Inst, NodeHandle, Value, Variable};
 use super::metadata::{MetadataKind, Node};
-use super::narrow::{Declaration, GlobalExpression, LocalScope, LocationHandle, Scope};
+use super::narrow::{Declaration, File, GlobalExpression, LocalScope, LocationHandle, Scope};
 
 /// A debug location: file as the module names it, line and column from 1 (line 0: code without a line).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,7 +96,9 @@ impl Node<'_> {
     }
 }
 
-fn file_name(file: File<'_>) -> String {
+/// Returns the name of a file, if the node is one.
+fn file_name(node: NodeHandle<'_>) -> String {
+    let Some(file) = File::of(node) else { return String::new() };
     let name = ffi::file_name(file).unwrap_or_default();
     let directory = PathBuf::from(ffi::file_directory(file).unwrap_or_default());
     match directory.is_absolute() && directory != *CURRENT {

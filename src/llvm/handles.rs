@@ -48,10 +48,6 @@ handle! {
     NodeHandle of LLVMOpaqueMetadata
 }
 handle! {
-    /// A file of debug information.
-    File of LLVMOpaqueMetadata
-}
-handle! {
     /// A variable of the source, in debug information.
     Variable of LLVMOpaqueMetadata
 }

@@ -148,6 +148,8 @@ narrow! {
         MetadataClass::LLVMDILexicalBlockMetadataKind,
         MetadataClass::LLVMDILexicalBlockFileMetadataKind,
     ]);
+    /// A file. LLVM takes whatever stands where a block has its file, and does not verify it.
+    File of NodeHandle if |node| is_of(node, [MetadataClass::LLVMDIFileMetadataKind]);
     /// What has a file in debug information.
     Scope of NodeHandle if |node| is_of(node, [
         MetadataClass::LLVMDIFileMetadataKind,

@@ -24,8 +24,12 @@ const MOST_RUNS: u32 = 1 << 16;
 /// Most runs in one launch of a device that is no GPU.
 const MOST_RUNS_ELSEWHERE: u32 = 1 << 11;
 
-/// Most runs that are made ahead at a time.
-const MOST_AHEAD: usize = 1 << 19;
+/// Most runs in one joint sweep, with repeats.
+const MOST_SWEPT: usize = 1 << 19;
+
+/// Most runs that are made ahead at a time on a GPU, if all tests are run anyway. So many, because launches are of tests whose
+/// work-groups have one size, and a launch of few runs takes as long as one of many.
+const MOST_AHEAD: usize = 1 << 22;
 
 /// Most results that are kept before they are asked for.
 const MOST_RESULTS: usize = 1 << 23;
@@ -52,6 +56,9 @@ pub struct JointRuns<'a, 't> {
     is_done: Vec<bool>,
     /// By baseline that was run: what its runs show.
     results: BTreeMap<usize, Known>,
+    /// By case: the first baseline in the suite that is known to detect it, and whose verdict is kept in words; the greatest number if
+    /// there is none.
+    detected_by: Vec<usize>,
     /// How many results these are, but for those of the window.
     count: usize,
     /// What was begun and is not yet completed.
@@ -72,7 +79,7 @@ struct Known {
 enum Shown {
     /// Nothing.
     Passed,
-    /// The test detects the case, which an earlier one has decided.
+    /// The test detects the case, which an earlier one decides.
     Detected,
     /// The verdict with this number.
     Verdict(u32),
@@ -104,6 +111,29 @@ struct Job {
     factor: f64,
 }
 
+/// A job, and for each repeat the results of its runs.
+type Finished = (Job, Vec<Vec<JointResult>>);
+
+impl Job {
+    /// Makes jobs of groups, each of at most so many runs if a group has no more.
+    fn split(groups: Vec<Group>, factor: f64, most: usize) -> Vec<Job> {
+        let mut jobs: Vec<Job> = Vec::new();
+        let mut left = 0;
+        for group in groups {
+            let runs = group.which.len();
+            match jobs.last_mut().filter(|_| runs <= left) {
+                Some(job) => job.groups.push(group),
+                None => {
+                    jobs.push(Job { groups: vec![group], factor });
+                    left = most;
+                }
+            }
+            left = left.saturating_sub(runs);
+        }
+        jobs
+    }
+}
+
 impl<'a, 't> JointRuns<'a, 't> {
     /// Begins without results. `None` if the module is not made for joint launches.
     pub fn new(
@@ -115,7 +145,8 @@ impl<'a, 't> JointRuns<'a, 't> {
         let joins = baselines.iter().map(|b| joint::cannot_join(&b.test.launch, &b.references).is_none()).collect();
         let is_done = vec![false; baselines.len()];
         let results = BTreeMap::new();
-        Some(JointRuns { woven, module, baselines, settings, joins, is_done, results, count: 0, window: None })
+        let (detected_by, count, window) = (Vec::new(), 0, None);
+        Some(JointRuns { woven, module, baselines, settings, joins, is_done, results, detected_by, count, window })
     }
 
     /// Adds the verdicts of baseline `t` to the cases that want it and whose runs joint launches can hold, which are returned. Runs
@@ -133,7 +164,7 @@ impl<'a, 't> JointRuns<'a, 't> {
             self.complete(device, cases)?;
         }
         // While the device is at the next tests, what it found in these is looked at.
-        let has_room = self.window.is_none() && self.count + MOST_AHEAD <= MOST_RESULTS;
+        let has_room = self.window.is_none() && self.count + self.most_ahead(device.executor) <= MOST_RESULTS;
         let mut next = (t..self.baselines.len()).filter(|u| !self.is_done[*u]);
         if let Some(next) = next.next().filter(|_| self.settings.full_matrix && has_room) {
             self.window = Some(self.window_at(next, device.executor, cases));
@@ -170,21 +201,27 @@ impl<'a, 't> JointRuns<'a, 't> {
         case.outcome.add(baseline.position, &baseline.test.name, &verdict);
     }
 
+    /// Returns how many runs are made ahead at a time.
+    fn most_ahead(&self, executor: &dyn Executor) -> usize {
+        let most = match (self.settings.full_matrix, executor.device().kind == "gpu") {
+            (true, true) => MOST_AHEAD,
+            (true, false) => MOST_SWEPT,
+            // What a test that decides would leave undone is not run ahead any further than one launch has room.
+            (false, _) => most_runs(executor) as usize,
+        };
+        most / self.settings.repeats.max(1) as usize
+    }
+
     /// Returns what is to be run for baseline `t`: it, and as many of the following ones as are worth it. Those whose work-groups have the
-    /// same size share launches: if all tests are run anyway, others are left for later.
+    /// same size share launches.
     fn window_at(&mut self, t: usize, executor: &dyn Executor, cases: &[Case]) -> Window {
-        // What a test that decides would leave undone is not run ahead any further than one launch has room.
-        let ahead = if self.settings.full_matrix { MOST_AHEAD } else { most_runs(executor) as usize };
-        let most = ahead.min(MOST_AHEAD / self.settings.repeats.max(1) as usize);
-        let most = most.min(MOST_RESULTS.saturating_sub(self.count));
+        let most = self.most_ahead(executor).min(MOST_RESULTS.saturating_sub(self.count));
         let most_tests = if self.settings.end.is_some() { TESTS_BEFORE_DEADLINE } else { usize::MAX };
         let limits = launch::Limits::of(executor.device(), self.settings.required_local);
         // By size of work-groups, because all of a launch have the same.
         let mut classes: BTreeMap<[u64; 3], Vec<Group>> = BTreeMap::new();
         let (mut count, mut tests, mut taken) = (0, 0, Vec::new());
-        let local = |u: usize| self.baselines[u].test.launch.range.decided().local;
-        let fits = |u: &usize| !self.is_done[*u] && (!self.settings.full_matrix || local(*u) == local(t));
-        for u in (t..self.baselines.len()).filter(fits) {
+        for u in (t..self.baselines.len()).filter(|u| !self.is_done[*u]) {
             let groups = self.groups(u, cases, &limits);
             let runs: usize = groups.iter().map(|group| group.which.len()).sum();
             if (count > 0 && count + runs > most) || tests >= most_tests {
@@ -199,9 +236,9 @@ impl<'a, 't> JointRuns<'a, 't> {
         }
         taken.iter().for_each(|u| self.is_done[*u] = true);
         let factor = self.settings.factor.min(FIRST_FACTOR);
-        let job = |groups: Vec<Group>| Job { groups, factor };
+        let most = MOST_SWEPT / self.settings.repeats.max(1) as usize;
         // The largest first: what is looked at meanwhile has the most time then.
-        let mut jobs: Vec<Job> = classes.into_values().map(job).collect();
+        let mut jobs: Vec<Job> = classes.into_values().flat_map(|groups| Job::split(groups, factor, most)).collect();
         jobs.sort_by_key(|job| job.groups.iter().map(|group| group.which.len()).sum::<usize>());
         Window { taken, jobs, running: None }
     }
@@ -209,8 +246,10 @@ impl<'a, 't> JointRuns<'a, 't> {
     /// Does all that is left of what was begun, and enters what it shows.
     fn complete(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
         while self.window.as_ref().is_some_and(|window| window.running.is_some() || !window.jobs.is_empty()) {
-            self.settle(device, cases)?;
+            let finished = self.finish(device)?;
+            // While the device is at the next job, the results of this one are looked at.
             self.begin(device, cases)?;
+            self.keep(finished, device, cases);
         }
         for u in self.window.take().into_iter().flat_map(|window| window.taken) {
             if let Some(known) = self.results.get_mut(&u) {
@@ -238,8 +277,22 @@ impl<'a, 't> JointRuns<'a, 't> {
     /// # Errors
     /// `Environment`.
     pub fn settle(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
-        let Some(job) = self.window.as_mut().and_then(|window| window.running.take()) else { return Ok(()) };
-        let JointOutcome::Ran { results, .. } = device.executor.finish_jointly()? else { return Ok(()) };
+        let finished = self.finish(device)?;
+        self.keep(finished, device, cases);
+        Ok(())
+    }
+
+    /// Waits for the job that the device is at. `None` if there is none, or it is lost.
+    fn finish(&mut self, device: &mut Device<'_>) -> Result<Option<Finished>> {
+        let Some(job) = self.window.as_mut().and_then(|window| window.running.take()) else { return Ok(None) };
+        let JointOutcome::Ran { results, .. } = device.executor.finish_jointly()? else { return Ok(None) };
+        Ok(Some((job, results)))
+    }
+
+    /// Keeps what a job has shown. Runs that need more fuel become a job of their own. What is lost is run otherwise.
+    fn keep(&mut self, finished: Option<Finished>, device: &mut Device<'_>, cases: &[Case]) {
+        let Some((job, results)) = finished else { return };
+        self.detected_by.resize(cases.len(), usize::MAX);
         let pairs = results.first().map_or(0, Vec::len) as u64;
         device.cost.executions += pairs * u64::from(self.settings.repeats.max(1));
         device.cost.batched_pairs += pairs;
@@ -247,7 +300,7 @@ impl<'a, 't> JointRuns<'a, 't> {
         let mut groups = Vec::new();
         for group in job.groups {
             let more = self.settings.factor > job.factor;
-            let which = self.keep(&group, &results, &mut numbers, cases, more);
+            let which = self.keep_group(&group, &results, &mut numbers, cases, more);
             if !which.is_empty() {
                 groups.push(Group { which, ..group });
             }
@@ -255,11 +308,10 @@ impl<'a, 't> JointRuns<'a, 't> {
         if let Some(window) = self.window.as_mut().filter(|_| !groups.is_empty()) {
             window.jobs.push(Job { groups, factor: self.settings.factor });
         }
-        Ok(())
     }
 
     /// Keeps the results of a group, whose numbers follow. Returns the cases that ran out of fuel, if they may have more.
-    fn keep(
+    fn keep_group(
         &mut self,
         group: &Group,
         results: &[Vec<JointResult>],
@@ -279,9 +331,16 @@ impl<'a, 't> JointRuns<'a, 't> {
             }
             let shown = match () {
                 () if verdict.passes(allows_faults) => Shown::Passed,
-                // Who has decided comes earlier in the suite.
-                () if cases[*c].outcome.is_decided() && verdict.detects(allows_faults) => Shown::Detected,
+                // Who has decided, or will, comes earlier in the suite.
+                () if verdict.detects(allows_faults)
+                    && (self.detected_by[*c] < group.t || cases[*c].outcome.is_decided()) =>
+                {
+                    Shown::Detected
+                }
                 () => {
+                    if verdict.detects(allows_faults) {
+                        self.detected_by[*c] = group.t;
+                    }
                     known.verdicts.push(verdict);
                     Shown::Verdict(known.verdicts.len() as u32 - 1)
                 }
@@ -387,4 +446,20 @@ pub fn block_of(module: &JointModule, layout: GuardLayout, launch: &Launch, fuel
         *word = if *word == 0 { *known } else { *word };
     }
     block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_have_as_many_runs_as_they_may_and_no_group_is_lost() {
+        let group = |t: usize, runs: usize| Group { t, changed: None, which: (0..runs).collect() };
+        let sizes = [3, 4, 1, 9, 2, 0, 6];
+        let groups = (0..).zip(sizes).map(|(t, runs)| group(t, runs)).collect();
+        let jobs = Job::split(groups, 2.0, 8);
+        let of = |job: &Job| job.groups.iter().map(|group| group.t).collect::<Vec<_>>();
+        assert_eq!(jobs.iter().map(of).collect::<Vec<_>>(), [vec![0, 1, 2], vec![3], vec![4, 5, 6]]);
+        assert!(Job::split(Vec::new(), 2.0, 8).is_empty());
+    }
 }

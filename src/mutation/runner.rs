@@ -162,7 +162,7 @@ impl<'a> Reports<'a> {
     /// Reports those of the cases `which`, which have just been run on baseline `t`, that need no further test.
     fn report(&mut self, cases: &[Case], which: &[usize], t: usize) -> Result<()> {
         for c in which {
-            let is_final = self.last[*c] == Some(t) || (cases[*c].outcome.is_decided() && !self.full_matrix);
+            let is_final = self.last[*c] == Some(t) || (!self.full_matrix && cases[*c].outcome.is_decided());
             if is_final && !std::mem::replace(&mut self.reported[*c], true) {
                 (self.on_decided)(&cases[*c])?;
             }

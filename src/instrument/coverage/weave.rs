@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use inkwell::module::Module;
 
+use super::code::ProbeCode;
 use super::early_flush::EarlyFlushes;
-use super::plan::{CoveragePlan, FunctionPlan, ValuePlace};
-use crate::cfg::graph::Edge;
+use super::plan::{CoveragePlan, FunctionPlan};
+use super::recorders::{LoopExit, Recorder};
 use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::Sites;
@@ -16,9 +17,7 @@ use crate::instrument::layout::{CoverageLayout, Slots};
 use crate::instrument::runtime;
 use crate::instrument::ways::Ways;
 use crate::kernel::{canonical, parameters};
-use crate::llvm::{
-    AddressSpace, AttributeIndex, Block, Builder, Function, Inst, IntPredicate, Opcode, Type, Value, View,
-};
+use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, Inst, IntPredicate, Opcode, Type, Value, View};
 use crate::lower::code::Target;
 use crate::lower::host::abi::placeholder;
 
@@ -139,12 +138,10 @@ pub(in crate::instrument) fn drop_effect_attributes(module: &Module<'_>) {
 
 /// The state for weaving one module.
 struct Weaver<'m> {
-    builder: Builder<'m>,
-    int: Type<'m>,
+    code: ProbeCode<'m>,
     pointer: Type<'m>,
     global_pointer: Type<'m>,
     layout: CoverageLayout,
-    cover: Function<'m>,
     loop_enter: Function<'m>,
     loop_iterate: Function<'m>,
     loop_end: Function<'m>,
@@ -170,12 +167,10 @@ impl<'m> Weaver<'m> {
         let found: Vec<Function> = functions.iter().map(|n| runtime::find(view, n)).collect::<Result<_>>()?;
         let leave = || view.add_function(placeholder::LEAVE, view.void_type().function(&[], false));
         Ok(Weaver {
-            builder: view.builder(),
-            int: view.int_type(32),
+            code: ProbeCode { builder: view.builder(), int: view.int_type(32), cover: found[0] },
             pointer: view.pointer_type(AddressSpace::Private),
             global_pointer: view.pointer_type(AddressSpace::Global),
             layout,
-            cover: found[0],
             loop_enter: found[1],
             loop_iterate: found[2],
             loop_end: found[3],
@@ -224,88 +219,43 @@ impl<'m> Weaver<'m> {
 
     /// Allocates the kernel's words, zero at its start.
     fn own_words(&self, kernel: Function<'m>) -> Value<'m> {
-        self.variable(kernel.entry(), self.int.array(u64::from(self.layout.words)), "kassay.words")
+        self.variable(kernel.entry(), self.code.int.array(u64::from(self.layout.words)), "kassay.words")
     }
 
     /// Adds a variable, zero at first, at the entry's start, where allocations belong.
     fn variable(&self, entry: Block<'m>, ty: Type<'m>, name: &str) -> Value<'m> {
-        self.builder.before(entry.walk().next().expect("the entry has a terminator"));
-        let variable = self.builder.alloca(ty, name);
-        self.builder.store(ty.null(), variable);
+        self.code.builder.before(entry.walk().next().expect("the entry has a terminator"));
+        let variable = self.code.builder.alloca(ty, name);
+        self.code.builder.store(ty.null(), variable);
         variable.value()
-    }
-
-    fn number(&self, n: u32) -> Value<'m> {
-        self.int.int(u64::from(n))
-    }
-
-    fn call(&self, callee: Function<'m>, arguments: &[Value<'m>]) {
-        self.builder.call(callee, arguments, "");
-    }
-
-    fn before(&self, inst: Inst<'m>) {
-        self.builder.before(inst);
-    }
-
-    fn set_bit(&self, words: Value<'m>, bit: u32) {
-        self.call(self.cover, &[words, self.number(bit / 32), self.number(1 << (bit % 32))]);
-    }
-
-    /// Records a boolean: sets the first bit if it is true, the second if it is false.
-    fn record(&self, words: Value<'m>, recorder: &Recorder<'m>) {
-        let (yes, no) = (recorder.bit % 32, recorder.bit % 32 + 1);
-        let numbers = match recorder.from {
-            None => (self.number(1 << yes), self.number(1 << no)),
-            // The last operand of `&&` is true if the result is, and false if the result is although control came from
-            // the operand; for `||` the other way round. So nothing is inserted into the operand's own block, and it
-            // can still be evaluated without a branch.
-            Some((from, whole_if_decided)) => {
-                let arrived = |bit: u32| {
-                    let join = recorder.user.block();
-                    self.phi(join, &|block| self.number(if block == from { 1 << bit } else { 0 }))
-                };
-                if whole_if_decided {
-                    (arrived(yes), self.number(1 << no))
-                } else {
-                    (self.number(1 << yes), arrived(no))
-                }
-            }
-        };
-        let (before, condition) = match recorder.from {
-            None => (recorder.user, recorder.user.operand(0)),
-            Some(_) => (recorder.user.block().first_insertion_point(), recorder.user.value()),
-        };
-        self.before(before);
-        let chosen = self.builder.select(condition, numbers.0, numbers.1, "");
-        self.call(self.cover, &[words, self.number(recorder.bit / 32), chosen]);
     }
 
     /// Records the test vectors of decisions, each with the bit of its first one.
     fn vectors(&self, ways: &[(Ways<'_, 'm>, u32)], entry: Block<'m>, words: Value<'m>) {
         for (ways, bit) in ways {
-            let variable = self.variable(entry, self.int, "kassay.way");
+            let variable = self.variable(entry, self.code.int, "kassay.way");
             let count = ways.count();
             // A way's number is that of its bit, counted from the start of the first word.
-            ways.weave(&self.builder, variable, bit % 32, &mut |builder, ended| {
+            ways.weave(&self.code.builder, variable, bit % 32, &mut |builder, ended| {
                 for word in 0..(bit % 32 + count).div_ceil(32) {
-                    let one = self.number(1);
+                    let one = self.code.number(1);
                     let mask = if bit % 32 + count <= 32 {
                         builder.shl(one, ended.way, "")
                     } else {
                         let is_here = builder.icmp(
                             IntPredicate::LLVMIntEQ,
-                            builder.lshr(ended.way, self.number(5), ""),
-                            self.number(word),
+                            builder.lshr(ended.way, self.code.number(5), ""),
+                            self.code.number(word),
                             "",
                         );
-                        let mask = builder.shl(one, builder.and(ended.way, self.number(31), ""), "");
-                        builder.select(is_here, mask, self.number(0), "")
+                        let mask = builder.shl(one, builder.and(ended.way, self.code.number(31), ""), "");
+                        builder.select(is_here, mask, self.code.number(0), "")
                     };
                     let mask = match ended.holds {
-                        Some(holds) => builder.select(holds, mask, self.number(0), ""),
+                        Some(holds) => builder.select(holds, mask, self.code.number(0), ""),
                         None => mask,
                     };
-                    self.call(self.cover, &[words, self.number(bit / 32 + word), mask]);
+                    self.code.call(self.code.cover, &[words, self.code.number(bit / 32 + word), mask]);
                 }
             });
         }
@@ -324,26 +274,33 @@ impl<'m> Weaver<'m> {
         let mut states: Vec<(usize, u32, Value<'m>)> = Vec::new();
         for (i, bit) in &plan.loop_bits {
             // Zero stands for a loop that was not yet entered; see `runtime-cl/coverage.cl`.
-            states.push((*i, *bit, self.variable(blocks[0], self.int, "kassay.loop")));
+            states.push((*i, *bit, self.variable(blocks[0], self.code.int, "kassay.loop")));
         }
+        let mut exits: BTreeMap<BlockIndex, LoopExit> = BTreeMap::new();
         for recorder in recorders {
-            self.record(words, recorder);
+            match self.code.loop_exit(recorder, sites, blocks).filter(|(block, _)| !exits.contains_key(block)) {
+                Some((block, exit)) => _ = exits.insert(block, exit),
+                None => self.code.record(words, recorder),
+            }
         }
-        self.probes(plan, sites, blocks, words);
+        self.probes(plan, sites, blocks, words, &mut exits);
+        for exit in exits.values() {
+            self.code.record_loop_exit(words, exit);
+        }
         for (i, bit, state) in &states {
             self.loop_probes(&sites.loops[*i], &sites.cfg, blocks, words, *bit, *state);
         }
         for ret in returns {
-            self.before(ret);
+            self.code.before(ret);
             if let (Some(leave), Some(_)) = (self.leave, pointers.probe) {
-                self.call(leave, &[]);
+                self.code.call(leave, &[]);
             }
             for (_, bit, state) in &states {
-                self.call(self.loop_end, &[words, self.number(bit / 32), self.number(bit % 32), *state]);
+                self.code.call(self.loop_end, &[words, self.code.number(bit / 32), self.code.number(bit % 32), *state]);
             }
             if let Some(probe) = pointers.probe {
                 if let Some((stamp, id)) = self.stamp {
-                    self.call(stamp, &[probe, self.number(id)]);
+                    self.code.call(stamp, &[probe, self.code.number(id)]);
                 }
                 self.flush_all(words, probe);
             }
@@ -361,18 +318,22 @@ impl<'m> Weaver<'m> {
     ) {
         let sources: BTreeSet<BlockIndex> = l.entries(cfg).into_iter().map(|e| e.block).collect();
         for source in sources {
-            self.before(blocks[source].terminator());
-            self.call(self.loop_enter, &[words, self.number(bit / 32), self.number(bit % 32), state]);
+            self.code.before(blocks[source].terminator());
+            self.code.call(self.loop_enter, &[words, self.code.number(bit / 32), self.code.number(bit % 32), state]);
         }
         match l.body_entry() {
-            None => self.before(blocks[l.header].first_insertion_point()),
+            None => self.code.before(blocks[l.header].first_insertion_point()),
             Some(edge) => {
                 let target = cfg.target(edge);
-                let body = if cfg.incoming(target).len() == 1 { blocks[target] } else { self.split(blocks, edge) };
-                self.before(body.first_insertion_point());
+                let body = if cfg.incoming(target).len() == 1 {
+                    blocks[target]
+                } else {
+                    self.code.split(blocks[edge.block], edge.successor)
+                };
+                self.code.before(body.first_insertion_point());
             }
         }
-        self.call(self.loop_iterate, &[state]);
+        self.code.call(self.loop_iterate, &[state]);
     }
 
     fn probes(
@@ -381,6 +342,7 @@ impl<'m> Weaver<'m> {
         sites: &crate::cfg::sites::FunctionSites,
         blocks: &[Block<'m>],
         words: Value<'m>,
+        exits: &mut BTreeMap<BlockIndex, LoopExit<'m>>,
     ) {
         // By join: for each incoming edge with a probe, the source block, the position of the edge among its
         // successors, and the bit.
@@ -389,12 +351,12 @@ impl<'m> Weaver<'m> {
             match point {
                 // After the allocation of the words, which is at the start of the entry block.
                 ProbePoint::Block(BlockIndex::ENTRY) => {
-                    self.before(blocks[0].terminator());
-                    self.set_bit(words, *bit);
+                    self.code.before(blocks[0].terminator());
+                    self.code.set_bit(words, *bit);
                 }
                 ProbePoint::Block(block) => {
-                    self.before(blocks[*block].first_insertion_point());
-                    self.set_bit(words, *bit);
+                    self.code.before(blocks[*block].first_insertion_point());
+                    self.code.set_bit(words, *bit);
                 }
                 ProbePoint::Join(edge) => {
                     let arriving = (blocks[edge.block], edge.successor, *bit);
@@ -416,14 +378,17 @@ impl<'m> Weaver<'m> {
                     let mask = if parallel {
                         self.mask_of_taken_edge(*from, blocks[join], &bits)
                     } else {
-                        self.number(bits.iter().fold(0, |mask, (_, bit)| mask | bit))
+                        self.code.number(bits.iter().fold(0, |mask, (_, bit)| mask | bit))
                     };
                     brought.insert(*from, mask);
                 }
-                let none = self.number(0);
-                let mask = self.phi(blocks[join], &|from| brought.get(&from).copied().unwrap_or(none));
-                self.before(blocks[join].first_insertion_point());
-                self.call(self.cover, &[words, self.number(word), mask]);
+                let none = self.code.number(0);
+                let mask = self.code.phi(blocks[join], &|from| brought.get(&from).copied().unwrap_or(none));
+                if exits.get_mut(&join).is_some_and(|exit| exit.take(word, mask, &brought)) {
+                    continue;
+                }
+                self.code.before(blocks[join].first_insertion_point());
+                self.code.call(self.code.cover, &[words, self.code.number(word), mask]);
             }
         }
     }
@@ -432,46 +397,18 @@ impl<'m> Weaver<'m> {
     /// branch whose two successors are the same), from the value of the condition.
     fn mask_of_taken_edge(&self, block: Block<'m>, join: Block<'m>, bits: &[(usize, u32)]) -> Value<'m> {
         let terminator = block.terminator();
-        self.before(terminator);
+        self.code.before(terminator);
         let of = |successor: usize| bits.iter().filter(|(s, _)| *s == successor).fold(0, |mask, (_, bit)| mask | bit);
         if let Some(condition) = terminator.branch_condition() {
-            return self.builder.select(condition, self.number(of(0)), self.number(of(1)), "");
+            return self.code.builder.select(condition, self.code.number(of(0)), self.code.number(of(1)), "");
         }
         let value = terminator.operand(0);
-        let mut mask = self.number(of(0));
+        let mut mask = self.code.number(of(0));
         for (successor, (case, _)) in (1..).zip(terminator.switch_cases()).filter(|(_, (_, to))| *to == join) {
-            let taken = self.builder.icmp(IntPredicate::LLVMIntEQ, value, case, "");
-            mask = self.builder.select(taken, self.number(of(successor)), mask, "");
+            let taken = self.code.builder.icmp(IntPredicate::LLVMIntEQ, value, case, "");
+            mask = self.code.builder.select(taken, self.code.number(of(successor)), mask, "");
         }
         mask
-    }
-
-    /// Builds a `phi` in `join` that takes a number from each predecessor.
-    fn phi(&self, join: Block<'m>, number: &dyn Fn(Block<'m>) -> Value<'m>) -> Value<'m> {
-        // In front of the block's debug records too: no record may precede a phi.
-        self.builder.before_records(join.walk().next().expect("the block has a terminator"));
-        let mut entries = Vec::new();
-        for from in join.value().user_instructions().into_iter().rev().map(Inst::block) {
-            // One for each edge.
-            let edges = from.terminator().successors().into_iter().filter(|s| *s == join).count();
-            entries.extend(std::iter::repeat_n((number(from), from), edges));
-        }
-        self.builder.phi(self.int, &entries, "").value()
-    }
-
-    /// Inserts a new block on an edge and returns it.
-    fn split(&self, blocks: &[Block<'m>], edge: Edge) -> Block<'m> {
-        let source = blocks[edge.block];
-        let terminator = source.terminator();
-        let target = terminator.successors()[edge.successor];
-        let new = target.insert_before("kassay.edge");
-        self.builder.at_end(new);
-        self.builder.br(target);
-        terminator.set_successor(edge.successor as u32, new);
-        // SAFETY: what was found in the unchanged module and may be phis was recorded before; what follows names
-        // blocks, terminators, calls and variables. The builder stands in the new block.
-        unsafe { target.redirect_phis(source, new) };
-        new
     }
 
     /// Flushes the coverage so far wherever an item may wait forever.
@@ -481,28 +418,29 @@ impl<'m> Weaver<'m> {
             all.into_iter().filter(move |inst| inst.callee().as_ref() == Some(name))
         });
         for inst in early.barriers.iter().copied().chain(calls) {
-            self.before(inst);
+            self.code.before(inst);
             for word in 0..self.layout.words {
                 let value = self.word(words, word);
-                self.call(self.flush, &[probe, self.number(self.layout.stride()), self.number(word), value]);
+                self.code
+                    .call(self.flush, &[probe, self.code.number(self.layout.stride()), self.code.number(word), value]);
             }
         }
     }
 
     fn word(&self, words: Value<'m>, word: u32) -> Value<'m> {
-        let address = self.builder.in_bounds_gep(self.int, words, &[self.number(word)], "");
-        self.builder.load(self.int, address, "").value()
+        let address = self.code.builder.in_bounds_gep(self.code.int, words, &[self.code.number(word)], "");
+        self.code.builder.load(self.code.int, address, "").value()
     }
 
     fn flush_all(&self, words: Value<'m>, probe: Value<'m>) {
-        let stride = self.number(self.layout.stride());
+        let stride = self.code.number(self.layout.stride());
         for word in 0..self.layout.words {
             let value = self.word(words, word);
-            self.call(self.flush, &[probe, stride, self.number(word), value]);
+            self.code.call(self.flush, &[probe, stride, self.code.number(word), value]);
             if word < self.layout.missed_words {
-                let not = self.builder.not(value, "");
-                let missed = self.builder.and(not, self.number(self.layout.barrier_mask(word)), "");
-                self.call(self.flush, &[probe, stride, self.number(self.layout.words + word), missed]);
+                let not = self.code.builder.not(value, "");
+                let missed = self.code.builder.and(not, self.code.number(self.layout.barrier_mask(word)), "");
+                self.code.call(self.flush, &[probe, stride, self.code.number(self.layout.words + word), missed]);
             }
         }
     }
@@ -514,28 +452,4 @@ struct Pointers<'m> {
     words: Value<'m>,
     /// The probe buffer; only in the kernel.
     probe: Option<Value<'m>>,
-}
-
-/// A boolean to record: the condition of a `select`, or the last operand of a short-circuit's `phi`.
-struct Recorder<'m> {
-    user: Inst<'m>,
-    /// For a `phi`: the block that the operand comes from, and the value that the other blocks contribute.
-    from: Option<(Block<'m>, bool)>,
-    bit: u32,
-}
-
-impl<'m> Recorder<'m> {
-    fn at(place: ValuePlace, bit: u32, blocks: &[Block<'m>], insts: &[Vec<Inst<'m>>]) -> Option<Recorder<'m>> {
-        let find = |(block, instruction): (BlockIndex, usize)| insts[block].get(instruction).copied();
-        Some(match place {
-            ValuePlace::Select { block, instruction } => {
-                Recorder { user: find((block, instruction))?, from: None, bit }
-            }
-            ValuePlace::PhiOperand { block, phi } => {
-                let user = find(phi)?;
-                let decided = user.incoming().into_iter().find_map(|(value, _)| value.as_bool());
-                Recorder { user, from: Some((blocks[block], decided?)), bit }
-            }
-        })
-    }
 }

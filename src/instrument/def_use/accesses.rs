@@ -168,10 +168,11 @@ fn of_builtin<'m>(
     let family = builtin.family();
     let operation = builtins::operation(plain);
     let mut all = Vec::new();
-    for parameter in builtin_accesses::accesses(name) {
+    let args = call.args();
+    for parameter in builtin_accesses::accesses_with(name, &args) {
         let index = parameter.index;
-        let argument = |position: u32| call.args().get(position as usize).copied();
-        let Some(pointer) = argument(index).filter(|pointer| pointer.ty().is_pointer()) else { continue };
+        let argument = |position: u32| args.get(position as usize).copied();
+        let Some(pointer) = argument(index) else { continue };
         let extent = match parameter.reach {
             Reach::Bytes(known) => {
                 let result = call.ty();

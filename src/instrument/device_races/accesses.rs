@@ -347,7 +347,7 @@ impl<'m> Reader<'m> {
             });
             pointees.next_back()
         });
-        for parameter in builtin_accesses::accesses(callee) {
+        for parameter in builtin_accesses::accesses_with(callee, &args) {
             let (Reach::Indexed { offset, step, size }, Some(pointer)) =
                 (parameter.reach, args.get(parameter.index as usize))
             else {
@@ -364,7 +364,7 @@ impl<'m> Reader<'m> {
     /// Adds the accesses of a builtin through its pointer parameters.
     fn pointers(&mut self, inst: Inst<'m>, callee: &str, kind: impl Fn(u32) -> Kind) -> Result<(), HandOver> {
         let args = inst.args();
-        for parameter in builtin_accesses::accesses(callee) {
+        for parameter in builtin_accesses::accesses_with(callee, &args) {
             let (Reach::Bytes(size), Some(pointer)) = (parameter.reach, args.get(parameter.index as usize)) else {
                 return Err(HandOver::because(&format!("calls `{callee}`, whose accesses are not seen here")));
             };

@@ -11,6 +11,7 @@ use super::layout::{LOCAL_ALIGN, LocalShadow, MOST_LOCAL_SITES, MOST_SITES, Race
 use crate::error::Result;
 use crate::instrument::guard::loops::Loops;
 use crate::instrument::runtime;
+use crate::kernel::builtins::{Builtin, Family};
 use crate::kernel::inline_frames::frames;
 use crate::llvm::IntPredicate::LLVMIntEQ;
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Builder, Function, Inst, Opcode, Type, Value, View};
@@ -117,6 +118,26 @@ fn varies<'m>(value: Value<'m>, blocks: &HashSet<Block<'m>>) -> bool {
         }
         if known.insert(value) {
             left.extend(inst.operands());
+        }
+    }
+    false
+}
+
+/// Returns whether neighbouring work-items are expected to access different places: where an access is to depends on the id in the first
+/// dimension, as far as it is computed from values.
+fn is_apart(access: &Access<'_>) -> bool {
+    let mut known = HashSet::new();
+    let mut left: Vec<Value<'_>> =
+        [Some(access.pointer), access.index.map(|(index, _)| index)].into_iter().flatten().collect();
+    while let Some(value) = left.pop() {
+        let Some(inst) = value.as_instruction().filter(|_| known.insert(value)) else { continue };
+        match inst.callee().as_deref().and_then(Builtin::of).map(|builtin| builtin.family()) {
+            // A linear id has no dimension.
+            Some(Family::WorkItemId) if inst.args().first().is_none_or(|dimension| dimension.as_u64() == Some(0)) => {
+                return true;
+            }
+            _ if inst.is(Opcode::LLVMCall) || inst.is(Opcode::LLVMLoad) => {}
+            _ => left.extend(inst.operands()),
         }
     }
     false
@@ -262,7 +283,9 @@ impl<'a, 'm> Weaver<'a, 'm> {
                 "__kassay_race_{}{}{}",
                 if in_local { "local_" } else { "" },
                 match access.kind {
+                    Kind::Read if in_local && is_apart(access) => "read_apart",
                     Kind::Read => "read",
+                    Kind::Write if in_local && is_apart(access) => "write_apart",
                     Kind::Write if !in_local && self.writes_once(access) => "write_once",
                     Kind::Write => "write",
                     Kind::Atomic => "atomic",

@@ -1,6 +1,7 @@
 //! Describes how OpenCL C builtins access memory through their pointer parameters, from their mangled names.
 
 use crate::kernel::builtins::{self, Builtin, Effect, Family, Parameter, demangle};
+use crate::llvm::Value;
 
 /// The extent of an access through a parameter of a builtin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +22,24 @@ pub struct PointerParameter {
     pub reach: Reach,
 }
 
+/// Returns what [`accesses`] does, for a call with these arguments; without what they do not fit, whatever the callee's name says.
+pub fn accesses_with(mangled: &str, args: &[Value<'_>]) -> Vec<PointerParameter> {
+    let is_pointer = |position: u32| args.get(position as usize).is_some_and(|arg| arg.ty().is_pointer());
+    let is_integer = |position: u32| args.get(position as usize).is_some_and(|arg| arg.ty().is_integer());
+    let fits = |parameter: &PointerParameter| {
+        is_pointer(parameter.index)
+            && match parameter.reach {
+                Reach::Bytes(_) => true,
+                Reach::Indexed { offset, .. } => is_integer(offset),
+                Reach::Elements { strided, .. } => is_integer(2) && (!strided || is_integer(3)),
+            }
+    };
+    accesses(mangled).into_iter().filter(fits).collect()
+}
+
 /// Returns the pointer parameters through which the builtin with this mangled name accesses memory; empty for functions
 /// that are not builtins. Prefetches access no memory, `wait_group_events` only events, and `printf` only literals.
-pub fn accesses(mangled: &str) -> Vec<PointerParameter> {
+fn accesses(mangled: &str) -> Vec<PointerParameter> {
     let Some((name, parameters)) = demangle(mangled) else { return Vec::new() };
     let family = builtins::family(name);
     if matches!(family, Some(Family::Prefetch | Family::EventWait)) {

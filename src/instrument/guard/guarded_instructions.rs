@@ -83,7 +83,7 @@ fn builtin<'m>(inst: Inst<'m>, callee: &str, operands: &[Value<'m>], objects: &O
     let mut ranges = Vec::new();
     // The callee is the last operand.
     let arguments = &operands[..operands.len() - 1];
-    for parameter in builtin_accesses::accesses(callee) {
+    for parameter in builtin_accesses::accesses_with(callee, arguments) {
         let Some(pointer) = arguments.get(parameter.index as usize) else { continue };
         let length = match parameter.reach {
             Reach::Bytes(Some(size)) => Length::Fixed(size),

@@ -6,7 +6,7 @@ use llvm_sys::LLVMOpaqueValueMetadataEntry;
 
 use super::{Bool, RecordHandle};
 use crate::llvm::attributes::AttributeKind;
-use crate::llvm::handles::{AttributeHandle, ContextHandle, File, Function, Inst, NodeHandle, Type, Value, Variable};
+use crate::llvm::handles::{AttributeHandle, ContextHandle, Function, Inst, NodeHandle, Type, Value, Variable};
 use crate::llvm::narrow::*;
 
 // Attributes. Indices: 0 the result, 1 the first parameter, `u32::MAX` the function.
@@ -91,8 +91,8 @@ unsafe extern "C" {
     pub safe fn LLVMDILocationGetColumn(location: LocationHandle<'_>) -> c_uint;
     pub safe fn LLVMDILocationGetScope(location: LocationHandle<'_>) -> Option<NodeHandle<'_>>;
     pub safe fn LLVMDILocationGetInlinedAt(location: LocationHandle<'_>) -> Option<LocationHandle<'_>>;
-    pub safe fn LLVMDIScopeGetFile(scope: Scope<'_>) -> Option<File<'_>>;
-    pub safe fn LLVMDIVariableGetFile(variable: Variable<'_>) -> Option<File<'_>>;
+    pub safe fn LLVMDIScopeGetFile(scope: Scope<'_>) -> Option<NodeHandle<'_>>;
+    pub safe fn LLVMDIVariableGetFile(variable: Variable<'_>) -> Option<NodeHandle<'_>>;
     pub safe fn LLVMDIVariableGetLine(variable: Variable<'_>) -> c_uint;
     pub safe fn LLVMDIGlobalVariableExpressionGetVariable(expression: GlobalExpression<'_>) -> Option<Variable<'_>>;
     pub unsafe fn LLVMDIBuilderCreateDebugLocation<'m>(

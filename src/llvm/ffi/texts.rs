@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_uint};
 
-use crate::llvm::handles::{ContextHandle, File, Function, NodeHandle, Value};
-use crate::llvm::narrow::{Call, TextAttribute};
+use crate::llvm::handles::{ContextHandle, Function, NodeHandle, Value};
+use crate::llvm::narrow::{Call, File, TextAttribute};
 use crate::llvm::text::text;
 
 /// Defines functions that return a text which LLVM owns and gives with its length; `None` where LLVM gives null.

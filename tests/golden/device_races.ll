@@ -45,7 +45,7 @@ cond.end:                                         ; preds = %entry, %cond.true
   %10 = ptrtoint ptr addrspace(3) %tile to i64
   %11 = sub i64 %9, %10
   %12 = load i32, ptr %kassay.local, align 4
-  call spir_func void @__kassay_race_local_write(ptr addrspace(1) %kassay_probe, ptr addrspace(3) %kassay_local_shadow, i64 %6, i64 %7, i64 %11, i64 4, i32 2, i32 %12, i32 0, i32 1, i32 1)
+  call spir_func void @__kassay_race_local_write_apart(ptr addrspace(1) %kassay_probe, ptr addrspace(3) %kassay_local_shadow, i64 %6, i64 %7, i64 %11, i64 4, i32 2, i32 %12, i32 0, i32 1, i32 1)
   store i32 %cond, ptr addrspace(3) %arrayidx5, align 4
   call spir_func void @_Z7barrierj(i32 noundef 1)
   %13 = load i32, ptr %kassay.local, align 4
@@ -73,7 +73,7 @@ if.then:                                          ; preds = %for.body
   %16 = ptrtoint ptr addrspace(3) %tile to i64
   %17 = sub i64 %15, %16
   %18 = load i32, ptr %kassay.local, align 4
-  call spir_func void @__kassay_race_local_read(ptr addrspace(1) %kassay_probe, ptr addrspace(3) %kassay_local_shadow, i64 %6, i64 %7, i64 %17, i64 4, i32 2, i32 %18, i32 1, i32 1, i32 1)
+  call spir_func void @__kassay_race_local_read_apart(ptr addrspace(1) %kassay_probe, ptr addrspace(3) %kassay_local_shadow, i64 %6, i64 %7, i64 %17, i64 4, i32 2, i32 %18, i32 1, i32 1, i32 1)
   %19 = load i32, ptr addrspace(3) %arrayidx13, align 4
   %20 = load i32, ptr addrspace(3) %arrayidx5, align 4
   %add16 = add nsw i32 %20, %19
@@ -81,7 +81,7 @@ if.then:                                          ; preds = %for.body
   %22 = ptrtoint ptr addrspace(3) %tile to i64
   %23 = sub i64 %21, %22
   %24 = load i32, ptr %kassay.local, align 4
-  call spir_func void @__kassay_race_local_write(ptr addrspace(1) %kassay_probe, ptr addrspace(3) %kassay_local_shadow, i64 %6, i64 %7, i64 %23, i64 4, i32 2, i32 %24, i32 2, i32 1, i32 1)
+  call spir_func void @__kassay_race_local_write_apart(ptr addrspace(1) %kassay_probe, ptr addrspace(3) %kassay_local_shadow, i64 %6, i64 %7, i64 %23, i64 4, i32 2, i32 %24, i32 2, i32 1, i32 1)
   store i32 %add16, ptr addrspace(3) %arrayidx5, align 4
   br label %if.end
 

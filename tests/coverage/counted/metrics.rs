@@ -1,5 +1,7 @@
 //! Compares coverage with figures counted by hand.
 
+use std::collections::BTreeMap;
+
 use kassay::instrument::layout::Slots;
 use kassay::result::Ratio;
 use kassay::result::cover::{LoopApplicable, LoopCoverage, SiteOutcome};
@@ -169,4 +171,46 @@ fn a_helper_that_is_called_from_three_places_has_its_sites_once() {
         .map(|site| site.hits_by_test["by hand"])
         .unwrap();
     assert_eq!(called, 3, "a work-item counts once, however often it calls");
+}
+
+/// Operands of conditions that end loops: which were true and which false, in the order of the source.
+#[test]
+fn operands_of_conditions_that_end_loops() {
+    let kernel = Kernel {
+        name: "ends",
+        source: "__kernel void ends(__global int *o, int n) {
+    int i = 0; while (i < 4 && n > 0) { o[i] = 1; ++i; }
+    int j = 0; while (j < 9 && j != n) ++j;
+    int k = 0; do { ++k; } while (k < n && o[0] == 1);
+    int l = 0; while (l < 2 || l < n) ++l;
+    for (int q = 0; q < 3 && o[q] == 1; ++q) o[4] += j + k + l;
+    for (;;) { if (i == 0 || n == 7) break; --i; }
+}
+",
+        tests: "[[test]]
+name = \"five\"
+global = [1]
+[test.args]
+o = { fill = 0, len = 5 }
+n = 5
+",
+    };
+    let covered = cover(&kernel);
+    let mut operands: BTreeMap<(u32, u32, &str), Vec<&str>> = BTreeMap::new();
+    for site in of_kind(&covered, "condition") {
+        let seen = operands.entry((site.location.line, site.location.column, &site.id)).or_default();
+        seen.extend(site.covered.then_some(site.outcome.as_str()));
+    }
+    let (both, always) = (vec!["true", "false"], vec!["true"]);
+    let never = vec!["false"];
+    let wanted = [
+        (2, [&both, &always]),
+        (3, [&always, &both]),
+        (4, [&both, &always]),
+        (5, [&both, &both]),
+        (6, [&both, &always]),
+        (7, [&both, &never]),
+    ];
+    let wanted: Vec<_> = wanted.into_iter().flat_map(|(line, seen)| seen.map(|seen| (line, seen))).collect();
+    assert_eq!(operands.iter().map(|((line, ..), seen)| (*line, seen)).collect::<Vec<_>>(), wanted);
 }

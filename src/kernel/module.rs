@@ -97,15 +97,23 @@ fn rewritten(bytes: &[u8]) -> std::result::Result<Vec<u8>, String> {
     let context = Context::create();
     let Ok(module) = parse_named_by_compiler(&context, bytes, Path::new("kernel")) else { return Ok(Vec::new()) };
     if !is_bitcode(bytes) {
-        // There is text that LLVM parses, but does not survive the copy of.
-        drop(module.clone());
+        try_out(&module);
         return Ok(Vec::new());
     }
     let context = Context::create();
     let text = MemoryBuffer::create_from_memory_range_copy(module.print_to_string().to_bytes(), "kernel");
     let module = context.create_module_from_ir(text);
     let module = module.map_err(|message| format!("does not read what it has printed of it: {message}"))?;
-    Ok(module.write_bitcode_to_memory().as_slice().to_vec())
+    let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+    try_out(&module);
+    Ok(bitcode)
+}
+
+/// In the child: does what else is done with every module, because there is debug information that LLVM parses, and does not survive
+/// the copy of.
+fn try_out(module: &Module<'_>) {
+    cpp_names::apply(module);
+    drop(module.clone());
 }
 
 #[cfg(fuzzing)]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::cfg::graph::Edge;
 use crate::cfg::indices::BlockIndex;
 use crate::cfg::loops::Loop;
 use crate::cfg::sites::FunctionSites;
@@ -19,7 +20,7 @@ impl<'m> ProbeCode<'m> {
             // The last operand of `&&` is true if the result is, and false if the result is although control came from
             // the operand; for `||` the other way round. So nothing is inserted into the operand's own block, and it
             // can still be evaluated without a branch.
-            Some((from, whole_if_decided)) => {
+            Some(LastOperand { block: from, whole_if_decided, .. }) => {
                 let arrived = |bit: u32| {
                     let join = recorder.user.block();
                     self.phi(join, &|block| self.number(if block == from { 1 << bit } else { 0 }))
@@ -43,24 +44,19 @@ impl<'m> ProbeCode<'m> {
     /// Returns the block and the bits of a boolean that are better set on the edges behind its join: on one of them a loop is left, if
     /// the last operand was not asked or decided the same. So it is with most loops that have a compound condition. Must come before
     /// edges of the function are split.
-    pub fn loop_exit(
-        &self,
-        recorder: &Recorder<'m>,
-        sites: &FunctionSites,
-        blocks: &[Block<'m>],
-    ) -> Option<(BlockIndex, LoopExit<'m>)> {
-        let (operand, whole_if_decided) = recorder.from?;
+    pub fn loop_exit(&self, recorder: &Recorder<'m>, sites: &FunctionSites) -> Option<(BlockIndex, LoopExit<'m>)> {
+        let LastOperand { block: operand, whole_if_decided, join: at } = recorder.from?;
         let join = recorder.user.block();
-        let (block, _) = BlockIndex::enumerate(blocks).find(|(_, block)| **block == join)?;
         let terminator = join.terminator();
         if terminator.branch_condition() != Some(recorder.user.value()) {
             return None;
         }
         // The first successor is that of a condition that is true.
         let leaves = usize::from(!whole_if_decided);
+        let stays_in = |l: &Loop, edge: Edge| l.blocks.contains(&sites.cfg.target(edge));
         let is_left = |l: &Loop| {
-            let exits = l.exits(&sites.cfg).into_iter().filter(|edge| edge.block == block);
-            exits.map(|edge| edge.successor).eq([leaves])
+            let edge = |successor| Edge { block: at, successor };
+            l.blocks.contains(&at) && stays_in(l, edge(1 - leaves)) && !stays_in(l, edge(leaves))
         };
         if !sites.loops.iter().any(is_left) {
             return None;
@@ -69,7 +65,7 @@ impl<'m> ProbeCode<'m> {
         let (leaving, staying) = if whole_if_decided { (yes, no) } else { (no, yes) };
         let leaving = self.phi(join, &|from| self.number(if from == operand { leaving } else { 0 }));
         let masks = vec![Masks { word: recorder.bit / 32, leaving, staying }];
-        Some((block, LoopExit { join, operand, leaves, masks }))
+        Some((at, LoopExit { join, operand, leaves, masks }))
     }
 
     /// Sets the bits of a join on its edges.
@@ -92,9 +88,19 @@ impl<'m> ProbeCode<'m> {
 /// A boolean to record: the condition of a `select`, or the last operand of a short-circuit's `phi`.
 pub struct Recorder<'m> {
     user: Inst<'m>,
-    /// For a `phi`: the block that the operand comes from, and the value that the other blocks contribute.
-    from: Option<(Block<'m>, bool)>,
+    /// For a `phi`.
+    from: Option<LastOperand<'m>>,
     bit: u32,
+}
+
+/// Where the last operand of a short-circuit comes from.
+#[derive(Clone, Copy)]
+struct LastOperand<'m> {
+    block: Block<'m>,
+    /// The value that the other blocks contribute.
+    whole_if_decided: bool,
+    /// The block of the `phi`.
+    join: BlockIndex,
 }
 
 impl<'m> Recorder<'m> {
@@ -107,7 +113,8 @@ impl<'m> Recorder<'m> {
             ValuePlace::PhiOperand { block, phi } => {
                 let user = find(phi)?;
                 let decided = user.incoming().into_iter().find_map(|(value, _)| value.as_bool());
-                Recorder { user, from: Some((blocks[block], decided?)), bit }
+                let from = LastOperand { block: blocks[block], whole_if_decided: decided?, join: phi.0 };
+                Recorder { user, from: Some(from), bit }
             }
         })
     }

@@ -278,7 +278,7 @@ impl<'m> Weaver<'m> {
         }
         let mut exits: BTreeMap<BlockIndex, LoopExit> = BTreeMap::new();
         for recorder in recorders {
-            match self.code.loop_exit(recorder, sites, blocks).filter(|(block, _)| !exits.contains_key(block)) {
+            match self.code.loop_exit(recorder, sites).filter(|(block, _)| !exits.contains_key(block)) {
                 Some((block, exit)) => _ = exits.insert(block, exit),
                 None => self.code.record(words, recorder),
             }

@@ -1,11 +1,13 @@
 /* What the worker runs around a joint launch: it resets the memory of every run before, and compares what every run left behind
- * afterwards. The driver compiles this text itself; `worker/joint.rs` has the same structures. A work-group takes care of a run. */
+ * afterwards. The driver compiles this text itself; `worker/joint_kernels.rs` has the same structures. A work-group takes care of a run;
+ * it has more work-items where runs have more memory. Where a loop may run for long, a work-item has several reads under way at once:
+ * one after the other, they would wait for the memory most of the time. */
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 
-/* Work-items of a group. */
-#define ITEMS 64
+/* Most work-items of a group; their number is a power of two. */
+#define MOST_ITEMS 256
 
 /* Words of a slot, and of a result. */
 #define SLOT_WORDS 8
@@ -52,7 +54,15 @@ __kernel void reset(__global uchar *arena, __global uint *slots, __global const 
     __global const segment_t *segment = segments + run.segment;
     __global const uint4 *from = (__global const uint4 *)(arena + segment->pristine);
     __global uint4 *to = (__global uint4 *)(arena + segment->base + (number - segment->first) * segment->stride);
-    for (ulong i = item; i < segment->stride / 16; i += ITEMS) {
+    ulong count = segment->stride / 16, items = get_local_size(0), i = item;
+    for (; i + 3 * items < count; i += 4 * items) {
+        uint4 a = from[i], b = from[i + items], c = from[i + 2 * items], d = from[i + 3 * items];
+        to[i] = a;
+        to[i + items] = b;
+        to[i + 2 * items] = c;
+        to[i + 3 * items] = d;
+    }
+    for (; i < count; i += items) {
         to[i] = from[i];
     }
     if (item < SLOT_WORDS) {
@@ -87,10 +97,68 @@ static double number(uint kind, __global const uchar *at) {
     }
 }
 
+/* Whether the scalar `i` of a field is another than expected. */
+static int differs(__global const field_t *field, __global const uchar *expected, __global const uchar *actual, ulong i) {
+    __global const uchar *wanted = expected + i * field->stride, *found = actual + i * field->stride;
+    if (bits(field->kind, wanted) == bits(field->kind, found)) {
+        return 0;
+    }
+    return field->kind < KIND_HALF ||
+           !near(number(field->kind, wanted), number(field->kind, found), field->abs, field->rel);
+}
+
+/* The first of the scalars from `begin` to before `end` that differs; `end` if none does. */
+static ulong first_among(__global const field_t *field, __global const uchar *expected, __global const uchar *actual, ulong begin, ulong end) {
+    while (begin < end && !differs(field, expected, actual, begin)) {
+        ++begin;
+    }
+    return begin;
+}
+
+/* Whether the blocks of 16 bytes at `i` are the same. */
+static int is_same(__global const uint4 *expected, __global const uint4 *actual, ulong i) {
+    uint4 other = expected[i] ^ actual[i];
+    return (other.x | other.y | other.z | other.w) == 0;
+}
+
+/* The first scalar of a field that differs, among those that a work-item looks at: blocks of 16 bytes at equal distances, then single ones
+ * of the rest. `count` if there is none. */
+static ulong first_different(__global const field_t *field, __global const uchar *expected, __global const uchar *actual) {
+    ulong item = get_local_id(0), items = get_local_size(0), count = field->count, i = item;
+    ulong size = field->kind == KIND_HALF ? 2 : field->kind == KIND_FLOAT ? 4 : field->kind == KIND_DOUBLE ? 8 : 1ul << field->kind;
+    if (field->stride == size && (((ulong)expected | (ulong)actual) & 15) == 0) {
+        __global const uint4 *wanted = (__global const uint4 *)expected, *found = (__global const uint4 *)actual;
+        ulong per = 16 / size, blocks = count / per, block = item;
+        for (; block < blocks; block += 4 * items) {
+            int same = is_same(wanted, found, block);
+            if (block + 3 * items < blocks) {
+                same &= is_same(wanted, found, block + items) & is_same(wanted, found, block + 2 * items) &
+                        is_same(wanted, found, block + 3 * items);
+                if (same) {
+                    continue;
+                }
+            }
+            for (ulong b = block; b < blocks && b < block + 4 * items; b += items) {
+                ulong at = is_same(wanted, found, b) ? (b + 1) * per : first_among(field, expected, actual, b * per, (b + 1) * per);
+                if (at < (b + 1) * per) {
+                    return at;
+                }
+            }
+        }
+        i = blocks * per + item;
+    }
+    for (; i < count; i += items) {
+        if (differs(field, expected, actual, i)) {
+            return i;
+        }
+    }
+    return count;
+}
+
 __kernel void compare(__global const uchar *arena, __global const uint *slots, __global const segment_t *segments,
                       __global const run_t *runs, __global const field_t *fields, __global uint *results) {
-    __local ulong places[ITEMS], elements[ITEMS];
-    __local uint found[ITEMS];
+    __local ulong places[MOST_ITEMS], elements[MOST_ITEMS];
+    __local uint found[MOST_ITEMS];
     uint run = (uint)get_group_id(0), item = (uint)get_local_id(0);
     __global const segment_t *segment = segments + runs[run].segment;
     __global const uchar *memory = arena + segment->base + (run - segment->first) * segment->stride;
@@ -99,29 +167,22 @@ __kernel void compare(__global const uchar *arena, __global const uint *slots, _
     uint field = 0;
     for (uint f = segment->fields; f < segment->fields + segment->count; ++f) {
         __global const field_t *one = fields + f;
-        for (ulong i = item; i < one->count; i += ITEMS) {
-            __global const uchar *expected = arena + one->expected + i * one->stride, *actual = memory + one->at + i * one->stride;
-            if (bits(one->kind, expected) == bits(one->kind, actual)) {
-                continue;
-            }
-            if (one->kind >= KIND_HALF && near(number(one->kind, expected), number(one->kind, actual), one->abs, one->rel)) {
-                continue;
-            }
-            ulong reference = one->leaf >> LEAF_BITS, before = place >> LEAF_BITS;
-            if (place == ~0ul || reference < before ||
-                (reference == before && (i < element || (i == element && one->leaf < place)))) {
-                place = one->leaf;
-                element = i;
-                field = f;
-            }
-            break;
+        ulong i = first_different(one, arena + one->expected, memory + one->at);
+        if (i == one->count) {
+            continue;
+        }
+        ulong reference = one->leaf >> LEAF_BITS, before = place >> LEAF_BITS;
+        if (place == ~0ul || reference < before || (reference == before && (i < element || (i == element && one->leaf < place)))) {
+            place = one->leaf;
+            element = i;
+            field = f;
         }
     }
     places[item] = place;
     elements[item] = element;
     found[item] = field;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint width = ITEMS / 2; width > 0; width /= 2) {
+    for (uint width = (uint)get_local_size(0) / 2; width > 0; width /= 2) {
         if (item < width) {
             ulong mine = places[item], other = places[item + width];
             int is_less = other != ~0ul && (mine == ~0ul || other >> LEAF_BITS < mine >> LEAF_BITS ||

@@ -17,7 +17,8 @@ use super::baseline::{DropReason, TestBaseline};
 pub use super::campaign_context::{CampaignContext, Request, dimensions};
 use super::changed_lines::ChangedLines;
 use super::configuration::{configuration, options_of};
-use super::engine::{Engine, EngineCost, Options, Reach};
+use super::decided_row::DecidedRow;
+use super::engine::{Engine, EngineCost, Options, Reach, names_of};
 use super::equivalence;
 pub use super::equivalence_classes::Class;
 use super::equivalence_classes::{Search, threads};
@@ -74,7 +75,8 @@ pub fn run(
     let mut takeover = takeover.unwrap_or_default();
     // What the journal knows comes first: this run found it.
     let known = known.into_iter().chain(std::mem::take(&mut takeover.entries)).collect();
-    let mut ledger = Ledger::open(&mutants, request, journal, known);
+    let names = names_of(campaign.tests);
+    let mut ledger = Ledger::open(&mutants, &names, request, journal, known);
     let searched = Instant::now();
     // With all pairs, proofs decide which mutants equal another and so are in no pair; a drawn sample is not
     // thinned out.
@@ -247,15 +249,16 @@ fn first_order(
     let open: Vec<MutantIndex> =
         wanted.iter().copied().filter(|m| ledger.is_in_shard(*m) && !ledger.is_decided(*m)).collect();
     let used: Vec<TestIndex> = engine.baselines().iter().map(|baseline| baseline.position).collect();
-    let runs = open.iter().map(|m| {
+    let mut runs = Vec::with_capacity(open.len());
+    for m in &open {
         let known = takeover.known(*m, &used);
-        let runs = known.as_ref().map_or_else(|| reach[m].runs.clone(), |known| known.open(&reach[m], &used));
-        OpenRow { mutants: vec![*m], reach: &reach[m], runs, known, row: ledger.rows[*m].clone() }
-    });
+        let tests = known.as_ref().map_or_else(|| reach[m].runs.clone(), |known| known.open(&reach[m], &used));
+        runs.push(OpenRow::new(vec![*m], &reach[m], tests, known, &mut ledger.rows[*m]));
+    }
     let mutants = engine.mutants;
     // Mutants that the simulator judges too are journalled after it has.
-    let is_final = |at: usize, row: &result::Mutant| !is_simulated(&mutants[open[at]], row.status, items_interact);
-    let rows = run_rows(engine, ledger.journal, runs.collect(), engine.is_for_pairs(), &is_final)?;
+    let is_final = |at: usize, status: Status| !is_simulated(&mutants[open[at]], status, items_interact);
+    let rows = run_rows(engine, ledger.journal, runs, engine.is_for_pairs(), &is_final)?;
     for (m, row) in open.iter().zip(rows) {
         ledger.decide(*m, row);
     }
@@ -282,10 +285,7 @@ fn second_order(
     let open: Vec<usize> =
         (0..pairs.len()).filter(|p| rows[*p].status == Status::Pending && pairs[*p].in_shard).collect();
     let parts = |p: usize| vec![pairs[p].first, pairs[p].second];
-    let run = |p: &usize| {
-        let runs = both[*p].runs.clone();
-        OpenRow { mutants: parts(*p), reach: &both[*p], runs, known: None, row: rows[*p].clone() }
-    };
+    let run = |p: &usize| OpenRow::new(parts(*p), &both[*p], both[*p].runs.clone(), None, &mut rows[*p]);
     let runs = open.iter().map(run).collect();
     for (p, row) in open.iter().zip(run_rows(engine, ledger.journal, runs, true, &|_, _| true)?) {
         rows[*p] = row;
@@ -302,39 +302,74 @@ struct OpenRow<'a> {
     runs: Vec<bool>,
     /// Verdicts of other tests.
     known: Option<KnownVerdicts>,
-    /// Row of the mutant in the result, without an outcome.
+    /// Row of the mutant in the result, without an outcome and without tests.
     row: result::Mutant,
+    /// The tests that reach it. There may be thousands for each of thousands of rows, so they are moved, not copied.
+    covered_by: Vec<TestName>,
 }
 
-/// Runs mutants or pairs and returns their rows with the outcomes. A row `is_final`, by its position, if nothing else
-/// decides about it: it is then journalled.
+/// Runs mutants or pairs and returns their rows with the outcomes. An outcome with a status `is_final`, by the position of the row, if
+/// nothing else decides about it: it is then journalled.
 fn run_rows(
     engine: &mut Engine<'_, '_>,
     journal: Option<&Journal>,
     open: Vec<OpenRow<'_>>,
     pairs: bool,
-    is_final: &(dyn Fn(usize, &result::Mutant) -> bool + Sync),
+    is_final: &(dyn Fn(usize, Status) -> bool + Sync),
 ) -> Result<Vec<result::Mutant>> {
     let names = engine.names.clone();
+    let used: Vec<TestIndex> = engine.baselines().iter().map(|baseline| baseline.position).collect();
     let decided = |at: usize, outcome: &MutantOutcome| {
         let Some(journal) = journal else { return Ok(()) };
         let row = open[at].with(outcome, &names);
-        if is_final(at, &row) { journal.append(&Entry::Decided(Box::new(row))) } else { Ok(()) }
+        if is_final(at, row.status) { journal.append(&open[at].entry(row, outcome, &used)) } else { Ok(()) }
     };
     let scenario = |open: &OpenRow<'_>| Scenario { mutants: open.mutants.clone(), tests: open.runs.clone() };
     let outcomes = engine.run(open.iter().map(scenario).collect(), pairs, &decided)?;
-    Ok(open.iter().zip(&outcomes).map(|(open, outcome)| open.with(outcome, &names)).collect())
+    Ok(open.into_iter().zip(&outcomes).map(|(open, outcome)| open.complete(outcome, &names)).collect())
 }
 
-impl OpenRow<'_> {
-    /// Returns its row with an outcome.
+impl<'a> OpenRow<'a> {
+    /// Takes the tests that reach the mutant from its row.
+    fn new(
+        mutants: Vec<MutantIndex>,
+        reach: &'a Reach,
+        runs: Vec<bool>,
+        known: Option<KnownVerdicts>,
+        row: &mut result::Mutant,
+    ) -> OpenRow<'a> {
+        let covered_by = std::mem::take(&mut row.covered_by);
+        OpenRow { mutants, reach, runs, known, row: row.clone(), covered_by }
+    }
+
+    /// Returns its row with an outcome, and without the tests that this run has found to detect the mutant, or to reach it.
     fn with(&self, outcome: &MutantOutcome, names: &ByTest<TestName>) -> result::Mutant {
         let mut row = self.row.clone();
-        record_outcome(&mut row, outcome, self.reach.reached.contains(&true), names);
+        record_status(&mut row, outcome, self.reach.reached.contains(&true));
         if let Some(known) = self.known.as_ref().filter(|_| !outcome.is_decided()) {
             known.complete(&mut row, names);
             row.taken_over = !self.runs.contains(&true) && row.status != Status::NoCoverage;
         }
+        row
+    }
+
+    /// Returns the entry of the journal for the row that [`OpenRow::with`] returned. `used`: the tests of baselines.
+    fn entry(&self, mut row: result::Mutant, outcome: &MutantOutcome, used: &[TestIndex]) -> Entry {
+        if !row.killed_by.is_empty() {
+            row.covered_by = self.covered_by.clone();
+            return Entry::Decided(Box::new(row));
+        }
+        let reaching = used.iter().zip(&self.reach.reached).filter(|(_, reached)| **reached).map(|(test, _)| *test);
+        Entry::Ran(Box::new(DecidedRow::new(row, outcome.killed_by.iter().copied(), reaching)))
+    }
+
+    /// Returns its row with an outcome and all tests.
+    fn complete(self, outcome: &MutantOutcome, names: &ByTest<TestName>) -> result::Mutant {
+        let mut row = self.with(outcome, names);
+        if row.killed_by.is_empty() {
+            row.killed_by = named(&outcome.killed_by, names);
+        }
+        row.covered_by = self.covered_by;
         row
     }
 }
@@ -389,10 +424,17 @@ fn judge_on_simulator(
 
 /// Writes an outcome into a mutant's row.
 fn record_outcome(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool, names: &ByTest<TestName>) {
-    let (status, reason) = outcome.status(reached);
-    row.status = status;
-    row.reason = reason;
-    row.killed_by = outcome.killed_by.iter().map(|test| names[*test].clone()).collect();
+    record_status(row, outcome, reached);
+    row.killed_by = named(&outcome.killed_by, names);
+}
+
+/// Writes an outcome without its tests into a mutant's row.
+fn record_status(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool) {
+    (row.status, row.reason) = outcome.status(reached);
+}
+
+fn named(tests: &[TestIndex], names: &ByTest<TestName>) -> Vec<TestName> {
+    tests.iter().map(|test| names[*test].clone()).collect()
 }
 
 fn test_outcomes(engine: &Engine<'_, '_>) -> Vec<result::TestOutcome> {

@@ -99,8 +99,18 @@ struct Window {
     taken: Vec<usize>,
     /// What is still to be run, the next one last.
     jobs: Vec<Job>,
+    /// What ran out of fuel and may have more. It is run behind all jobs: a launch takes as long as its slowest run, and most of
+    /// these run to the end of their fuel, so they had better do so side by side.
+    hungry: Vec<Group>,
     /// What the device is at.
     running: Option<Job>,
+}
+
+impl Window {
+    /// Returns whether something is still to be run, or to be looked at.
+    fn is_open(&self) -> bool {
+        self.running.is_some() || !self.jobs.is_empty() || !self.hungry.is_empty()
+    }
 }
 
 /// Runs that one joint sweep makes.
@@ -212,15 +222,19 @@ impl<'a, 't> JointRuns<'a, 't> {
         most / self.settings.repeats.max(1) as usize
     }
 
+    /// Returns how many runs a job may have.
+    fn most_swept(&self) -> usize {
+        MOST_SWEPT / self.settings.repeats.max(1) as usize
+    }
+
     /// Returns what is to be run for baseline `t`: it, and as many of the following ones as are worth it. Those whose work-groups have the
     /// same size share launches.
     fn window_at(&mut self, t: usize, executor: &dyn Executor, cases: &[Case]) -> Window {
         let most = self.most_ahead(executor).min(MOST_RESULTS.saturating_sub(self.count));
         let most_tests = if self.settings.end.is_some() { TESTS_BEFORE_DEADLINE } else { usize::MAX };
         let limits = launch::Limits::of(executor.device(), self.settings.required_local);
-        // By size of work-groups, because all of a launch have the same.
-        let mut classes: BTreeMap<[u64; 3], Vec<Group>> = BTreeMap::new();
-        let (mut count, mut tests, mut taken) = (0, 0, Vec::new());
+        let (mut wanted, mut taken) = (Vec::new(), Vec::new());
+        let (mut count, mut tests) = (0, 0);
         for u in (t..self.baselines.len()).filter(|u| !self.is_done[*u]) {
             let groups = self.groups(u, cases, &limits);
             let runs: usize = groups.iter().map(|group| group.which.len()).sum();
@@ -229,23 +243,18 @@ impl<'a, 't> JointRuns<'a, 't> {
             }
             count += runs;
             tests += usize::from(runs > 0);
-            for group in groups {
-                classes.entry(group.range(self.baselines).decided().local).or_default().push(group);
-            }
+            wanted.extend(groups);
             taken.push(u);
         }
         taken.iter().for_each(|u| self.is_done[*u] = true);
         let factor = self.settings.factor.min(FIRST_FACTOR);
-        let most = MOST_SWEPT / self.settings.repeats.max(1) as usize;
-        // The largest first: what is looked at meanwhile has the most time then.
-        let mut jobs: Vec<Job> = classes.into_values().flat_map(|groups| Job::split(groups, factor, most)).collect();
-        jobs.sort_by_key(|job| job.groups.iter().map(|group| group.which.len()).sum::<usize>());
-        Window { taken, jobs, running: None }
+        let jobs = jobs(wanted, self.baselines, factor, self.most_swept());
+        Window { taken, jobs, hungry: Vec::new(), running: None }
     }
 
     /// Does all that is left of what was begun, and enters what it shows.
     fn complete(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
-        while self.window.as_ref().is_some_and(|window| window.running.is_some() || !window.jobs.is_empty()) {
+        while self.window.as_ref().is_some_and(Window::is_open) {
             let finished = self.finish(device)?;
             // While the device is at the next job, the results of this one are looked at.
             self.begin(device, cases)?;
@@ -263,7 +272,13 @@ impl<'a, 't> JointRuns<'a, 't> {
 
     /// Has the device begin the next job, if there is one.
     fn begin(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
-        let Some(job) = self.window.as_mut().and_then(|window| window.jobs.pop()) else { return Ok(()) };
+        let most = self.most_swept();
+        let Some(window) = &mut self.window else { return Ok(()) };
+        if window.jobs.is_empty() {
+            let hungry = std::mem::take(&mut window.hungry);
+            window.jobs = jobs(hungry, self.baselines, self.settings.factor, most);
+        }
+        let Some(job) = window.jobs.pop() else { return Ok(()) };
         self.start(&job, device, cases)?;
         if let Some(window) = &mut self.window {
             window.running = Some(job);
@@ -271,8 +286,8 @@ impl<'a, 't> JointRuns<'a, 't> {
         Ok(())
     }
 
-    /// Waits for the job that the device is at, if there is one, so that it may be asked for something else, and keeps the results. Those
-    /// that need more fuel become a job of their own. What is lost is run otherwise.
+    /// Waits for the job that the device is at, if there is one, so that it may be asked for something else, and keeps the results. What
+    /// is lost is run otherwise.
     ///
     /// # Errors
     /// `Environment`.
@@ -289,7 +304,7 @@ impl<'a, 't> JointRuns<'a, 't> {
         Ok(Some((job, results)))
     }
 
-    /// Keeps what a job has shown. Runs that need more fuel become a job of their own. What is lost is run otherwise.
+    /// Keeps what a job has shown, and which runs need more fuel. What is lost is run otherwise.
     fn keep(&mut self, finished: Option<Finished>, device: &mut Device<'_>, cases: &[Case]) {
         let Some((job, results)) = finished else { return };
         self.detected_by.resize(cases.len(), usize::MAX);
@@ -297,16 +312,12 @@ impl<'a, 't> JointRuns<'a, 't> {
         device.cost.executions += pairs * u64::from(self.settings.repeats.max(1));
         device.cost.batched_pairs += pairs;
         let mut numbers = 0..;
-        let mut groups = Vec::new();
         for group in job.groups {
             let more = self.settings.factor > job.factor;
             let which = self.keep_group(&group, &results, &mut numbers, cases, more);
-            if !which.is_empty() {
-                groups.push(Group { which, ..group });
+            if let Some(window) = self.window.as_mut().filter(|_| !which.is_empty()) {
+                window.hungry.push(Group { which, ..group });
             }
-        }
-        if let Some(window) = self.window.as_mut().filter(|_| !groups.is_empty()) {
-            window.jobs.push(Job { groups, factor: self.settings.factor });
         }
     }
 
@@ -414,6 +425,18 @@ impl<'a, 't> JointRuns<'a, 't> {
 /// The most runs in one launch of a device.
 fn most_runs(executor: &dyn Executor) -> u32 {
     if executor.device().kind == "gpu" { MOST_RUNS } else { MOST_RUNS_ELSEWHERE }
+}
+
+/// Makes jobs of groups, each of groups whose work-groups have the same size, because all of a launch have. The largest is the last one,
+/// which is begun first: what is looked at meanwhile has the most time then.
+fn jobs(groups: Vec<Group>, baselines: &[TestBaseline<'_>], factor: f64, most: usize) -> Vec<Job> {
+    let mut classes: BTreeMap<[u64; 3], Vec<Group>> = BTreeMap::new();
+    for group in groups {
+        classes.entry(group.range(baselines).decided().local).or_default().push(group);
+    }
+    let mut jobs: Vec<Job> = classes.into_values().flat_map(|groups| Job::split(groups, factor, most)).collect();
+    jobs.sort_by_key(|job| job.groups.iter().map(|group| group.which.len()).sum::<usize>());
+    jobs
 }
 
 /// Cases that are run on the same launch.

@@ -7,11 +7,12 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::campaign_context::{CampaignContext, Request};
+use super::decided_row::DecidedRow;
 use super::engine::Reach;
 use super::equivalence::SAME_FOR_LAUNCHES;
 use super::equivalence_classes::{Class, Classes, Search, positions};
 use super::higher_order;
-use super::indices::{ByMutant, MutantIndex};
+use super::indices::{ByMutant, ByTest, MutantIndex};
 use super::mutant::{Mutant, SourceRange, Spot};
 use crate::error::{Error, Result};
 use crate::result::journal::Journal;
@@ -36,6 +37,8 @@ pub enum Entry {
     ProvedForLaunches(Vec<(String, bool)>),
     /// A mutant whose outcome is final.
     Decided(Box<result::Mutant>),
+    /// The same, of one that this run has decided.
+    Ran(Box<DecidedRow>),
 }
 
 /// A pair of first-order mutants, by position.
@@ -66,9 +69,10 @@ pub struct Ledger<'a> {
 }
 
 impl<'a> Ledger<'a> {
-    /// Creates the ledger of a run and enters what the journal knows.
+    /// Creates the ledger of a run on tests with these names, and enters what the journal knows.
     pub fn open(
         mutants: &'a [Mutant],
+        names: &ByTest<TestName>,
         request: &Request,
         journal: Option<&'a Journal>,
         known: Vec<Entry>,
@@ -86,15 +90,24 @@ impl<'a> Ledger<'a> {
         };
         let positions = positions(mutants);
         for entry in known {
-            match entry {
-                Entry::Decided(row) => match positions.get(row.id.as_str()) {
-                    Some(m) => {
-                        ledger.rows[*m] = *row;
-                        ledger.decided[*m] = true;
-                    }
-                    None => ledger.pairs.push(*row),
+            let row = match entry {
+                Entry::Decided(row) => *row,
+                // What is damaged is run again.
+                Entry::Ran(row) => match row.with_names(names) {
+                    Some(row) => row,
+                    None => continue,
                 },
-                other => ledger.known.push(other),
+                other => {
+                    ledger.known.push(other);
+                    continue;
+                }
+            };
+            match positions.get(row.id.as_str()) {
+                Some(m) => {
+                    ledger.rows[*m] = row;
+                    ledger.decided[*m] = true;
+                }
+                None => ledger.pairs.push(row),
             }
         }
         ledger

@@ -9,6 +9,7 @@ mod case;
 pub mod changed_lines;
 pub mod configuration;
 pub mod control;
+mod decided_row;
 pub mod engine;
 pub mod enumerate;
 pub mod equivalence;

@@ -27,6 +27,9 @@ const MOST_MEMORY: u64 = 4 << 30;
 /// Distance between what lies in the arena: enough for every type, and so that no run shares a line of a cache with another.
 const ALIGNMENT: u64 = 128;
 
+/// Bytes of a run, as the worker gets it: three words.
+const RUN_BYTES: usize = 12;
+
 /// Begins a joint sweep; see [`Executor::begin_jointly`](crate::exec::Executor::begin_jointly).
 pub fn begin(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSweep<'_>) -> Result<()> {
     if executor.begun.is_some() {
@@ -47,9 +50,8 @@ pub fn begin(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSwe
     let mut allocator = SpanAllocator::default();
     let mut place = |bytes: &Vec<u8>| allocator.allocate(bytes.len() as u64);
     let blocks: Vec<u8> = plan.blocks.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let runs: Vec<u8> =
-        sweep.runs.iter().flat_map(|r| [r.launch, r.words[0], r.words[1]]).flat_map(u32::to_le_bytes).collect();
-    let parts = [&blocks, &plan.fields, &runs].map(|bytes| (place(bytes), bytes));
+    let parts = [&blocks, &plan.fields].map(|bytes| (place(bytes), bytes));
+    let runs = allocator.allocate((RUN_BYTES * sweep.runs.len()) as u64);
     let fixed = allocator.allocate(plan.fixed.len);
     let result_bytes = 4 * RESULT_WORDS * sweep.runs.len() * repeats as usize;
     let outputs = plan.outputs_of(sweep);
@@ -60,9 +62,13 @@ pub fn begin(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSwe
     for (span, bytes) in parts {
         span.of_mut(memory).ok_or_else(protocol_error)?.copy_from_slice(bytes);
     }
+    let places = runs.of_mut(memory).ok_or_else(protocol_error)?.as_chunks_mut::<4>().0.as_chunks_mut::<3>().0;
+    for (to, run) in places.iter_mut().zip(sweep.runs) {
+        *to = [run.launch, run.words[0], run.words[1]].map(u32::to_le_bytes);
+    }
     plan.fixed.write(fixed.of_mut(memory).ok_or_else(protocol_error)?);
     records.of_mut(memory).ok_or_else(protocol_error)?[..PROGRESS_BYTES].fill(0);
-    let [blocks, fields, runs] = parts.map(|(span, _)| span);
+    let [blocks, fields] = parts.map(|(span, _)| span);
     let joint = protocol::Joint {
         args: plan.args,
         local: plan.local,

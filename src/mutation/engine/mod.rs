@@ -145,7 +145,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             module_builder,
             executors,
             tests,
-            names: tests.iter().map(|test| TestName::from(test.name.as_str())).collect(),
+            names: names_of(tests),
             mutants,
             prunable: ByMutant::filled(false, mutants.len()),
             options,
@@ -546,6 +546,11 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
         }
     }
+}
+
+/// Returns the names of tests, as rows of mutants hold them.
+pub fn names_of(tests: &[Test]) -> ByTest<TestName> {
+    tests.iter().map(|test| TestName::from(test.name.as_str())).collect()
 }
 
 fn writes_images(test: &Test) -> bool {

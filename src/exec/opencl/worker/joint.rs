@@ -177,13 +177,19 @@ impl<'a> Sweep<'a> {
         let mut first = 0;
         let repeats = self.joint.repeats.max(1) as usize;
         let mut left = PROGRESS_BYTES + repeats * self.runs.len() * RESULT_BYTES;
-        while first < self.runs.len() {
-            let round = self.next_round(first)?;
+        let mut next = self.round_at(0)?;
+        while let Some(round) = next.take() {
             for repeat in 0..repeats {
                 let to = PROGRESS_BYTES + (repeat * self.runs.len() + first) * RESULT_BYTES;
                 let to = results.get_mut(to..to + round.count * RESULT_BYTES).ok_or_else(outside)?;
                 progress.begin(first, round.count);
-                self.run_round(&round, to)?;
+                let event = self.enqueue(&round)?;
+                if repeat + 1 == repeats {
+                    // While the device is at it, the next one is laid out.
+                    queue::flush(self.queue).map_err(Refusal::ended)?;
+                    next = self.round_at(first + round.count)?;
+                }
+                self.read_results(&event, to)?;
                 progress.end();
             }
             if self.joint.memories {
@@ -195,6 +201,11 @@ impl<'a> Sweep<'a> {
             first += round.count;
         }
         Ok(())
+    }
+
+    /// Returns the round of the runs from `first` on; `None` if there are none.
+    fn round_at(&mut self, first: usize) -> Result<Option<Round>, Refusal> {
+        if first < self.runs.len() { self.next_round(first).map(Some) } else { Ok(None) }
     }
 
     /// Takes as many of the runs from `first` on as fit into one launch, at least one.
@@ -249,19 +260,25 @@ impl<'a> Sweep<'a> {
         Ok(round)
     }
 
-    fn run_round(&mut self, round: &Round, results: &mut [u8]) -> Result<(), Refusal> {
+    /// Enqueues all that a round takes but reading its results. Returns the event of the launch.
+    fn enqueue(&self, round: &Round) -> Result<Event, Refusal> {
         write(self.queue, &self.buffers.probe, &self.head)?;
         write(self.queue, &self.buffers.segments, bytes_of(&round.segments))?;
         write(self.queue, &self.buffers.runs, bytes_of(&round.runs))?;
-        self.kernels.enqueue_reset(self.queue, round.count)?;
+        self.kernels.enqueue_reset(self.queue, round.count, round.memory)?;
         let [x, y, z] = self.joint.local;
         let range =
             NdRange { dims: 3, global: [round.groups * x, y, z], local: Some(self.joint.local), offset: [0; 3] };
         let event = launch::enqueue(self.queue, self.loaded, &range)?;
-        self.kernels.enqueue_compare(self.queue, round.count)?;
+        self.kernels.enqueue_compare(self.queue, round.count, round.memory)?;
+        Ok(event)
+    }
+
+    /// Waits for a round and reads its results.
+    fn read_results(&mut self, event: &Event, results: &mut [u8]) -> Result<(), Refusal> {
         read(self.queue, &self.buffers.results, 0, results)?;
         if self.times.len() < MAX_TIMED_LAUNCHES {
-            self.times.push(launch::time(&event)?);
+            self.times.push(launch::time(event)?);
         }
         Ok(())
     }

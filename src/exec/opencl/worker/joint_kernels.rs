@@ -15,8 +15,11 @@ use super::refusal::Refusal;
 
 const SOURCE: &str = include_str!("../../../../runtime-cl/joint_runs.cl");
 
-/// Work-items for each run.
-const ITEMS: usize = 64;
+/// Work-items for each run: fewer and, where runs have much memory, more.
+const ITEMS: [usize; 2] = [64, 256];
+
+/// From how many bytes for each run on it is given more work-items.
+const LARGE: usize = 32 << 10;
 
 /// `segment_t`.
 #[derive(Debug, Clone, Copy)]
@@ -70,14 +73,14 @@ impl JointKernels {
         Ok(())
     }
 
-    /// Enqueues the kernel that resets the memories and slots of `runs` runs.
-    pub fn enqueue_reset(&self, queue: cl_command_queue, runs: usize) -> Result<(), Refusal> {
-        enqueue(queue, &self.reset, runs)
+    /// Enqueues the kernel that resets the memories and slots of so many runs, which have so many bytes in all.
+    pub fn enqueue_reset(&self, queue: cl_command_queue, runs: usize, bytes: usize) -> Result<(), Refusal> {
+        enqueue(queue, &self.reset, runs, bytes)
     }
 
     /// Enqueues the kernel that compares what they left behind.
-    pub fn enqueue_compare(&self, queue: cl_command_queue, runs: usize) -> Result<(), Refusal> {
-        enqueue(queue, &self.compare, runs)
+    pub fn enqueue_compare(&self, queue: cl_command_queue, runs: usize, bytes: usize) -> Result<(), Refusal> {
+        enqueue(queue, &self.compare, runs, bytes)
     }
 }
 
@@ -88,8 +91,9 @@ fn set(kernel: &Kernel, position: u32, memory: &Memory) -> Result<(), Refusal> {
         .map_err(|code| Refusal::driver("setting the arguments of what compares runs", code))
 }
 
-fn enqueue(queue: cl_command_queue, kernel: &Kernel, runs: usize) -> Result<(), Refusal> {
-    let (global, local) = ([runs * ITEMS], [ITEMS]);
+fn enqueue(queue: cl_command_queue, kernel: &Kernel, runs: usize, bytes: usize) -> Result<(), Refusal> {
+    let items = ITEMS[usize::from(bytes / runs.max(1) >= LARGE)];
+    let (global, local) = ([runs * items], [items]);
     // SAFETY: both arrays hold the size of one dimension and live through the call; all arguments of the kernel are set.
     unsafe {
         queue::enqueue_nd_range_kernel(queue, kernel.0, 1, ptr::null(), global.as_ptr(), local.as_ptr(), 0, ptr::null())

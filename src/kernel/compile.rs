@@ -125,7 +125,7 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
 
 /// Returns the module in bytes that LLVM can read or refuse here.
 fn readable(source: &Path, bytes: Vec<u8>, options: &KernelOptions) -> Result<Vec<u8>> {
-    match module::read_apart(bytes, options.deadline)? {
+    match module::read_apart(source, bytes, options.deadline)? {
         Ok(bytes) => Ok(bytes),
         Err(how) => Err(Error::caller(format!("{} is no module that LLVM 22 can read", source.display()))
             .details(format!("LLVM {how}"))

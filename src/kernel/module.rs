@@ -63,27 +63,31 @@ fn is_bitcode(bytes: &[u8]) -> bool {
 const LONGEST_PARSE: Duration = Duration::from_secs(60);
 
 /// Has LLVM read a module from outside in a child, because there is bitcode and text on which it crashes. Returns what may be
-/// parsed here, or how LLVM failed; what it refuses is returned as it is, and [`parse`] says why.
+/// parsed here, or how LLVM failed.
 ///
 /// LLVM's reader of bitcode takes nodes of debug information for what their places want (a name for a string, say) and reads beyond
 /// them if they are something else, perhaps only when the module is copied or printed. Its parser of text checks them. So bitcode
-/// is printed, parsed, and written again by the child: what comes back is written by LLVM from a module that its parser made.
+/// is printed, parsed, and written again by the child: what comes back is written by LLVM from a module that its parser made. What
+/// the child refuses is never read here: what lies beyond may be something else another time.
 ///
 /// # Errors
-/// `Environment` if there can be no child; [`Error::late`] at the deadline.
-pub fn read_apart(bytes: Vec<u8>, deadline: Option<Instant>) -> Result<std::result::Result<Vec<u8>, String>> {
+/// As for [`parse`]; `Environment` if there can be no child; [`Error::late`] at the deadline.
+pub fn read_apart(
+    source: &Path,
+    bytes: Vec<u8>,
+    deadline: Option<Instant>,
+) -> Result<std::result::Result<Vec<u8>, String>> {
     #[cfg(fuzzing)]
-    let outcome = super::many_reads::run(&bytes, LONGEST_PARSE.min(left(deadline)), rewritten);
+    let outcome =
+        super::many_reads::run(&bytes, LONGEST_PARSE.min(left(deadline)), |bytes| read(Path::new("kernel"), bytes));
     #[cfg(not(fuzzing))]
     let outcome = forked::run(Limit::of(LONGEST_PARSE).until(deadline), || {
         forked::limit_memory(bytes.len());
         forked::limit_time();
-        rewritten(&bytes)
+        read(source, &bytes)
     });
     match outcome {
-        // Nothing is as it was.
-        Ok(Ok(rewritten)) if rewritten.is_empty() => Ok(Ok(bytes)),
-        Ok(Ok(rewritten)) => Ok(Ok(rewritten)),
+        Ok(Ok(answer)) => Ok(Ok(Answer::of(answer)?.unwrap_or(bytes))),
         Ok(Err(why)) => Ok(Err(why)),
         Err(Failure::Crashed { how, stderr }) => Ok(Err(format!("{how}: {stderr}"))),
         Err(Failure::TimedOut(limit)) => Ok(Err(format!("was not done after {} s", limit.as_secs()))),
@@ -92,21 +96,54 @@ pub fn read_apart(bytes: Vec<u8>, deadline: Option<Instant>) -> Result<std::resu
     }
 }
 
-/// In the child: returns bitcode written anew, or nothing if this is text or LLVM refuses it.
-fn rewritten(bytes: &[u8]) -> std::result::Result<Vec<u8>, String> {
+/// What the child answers: the first byte says what follows.
+struct Answer;
+
+impl Answer {
+    /// Nothing: the module is text, which may be read as it is.
+    const AS_IT_IS: u8 = 0;
+    /// Bitcode.
+    const ANEW: u8 = 1;
+    /// An error, as JSON.
+    const REFUSED: u8 = 2;
+
+    /// Returns what is to be read instead of the module, if anything.
+    fn of(mut answer: Vec<u8>) -> Result<Option<Vec<u8>>> {
+        match answer.first() {
+            Some(&Answer::AS_IT_IS) => Ok(None),
+            Some(&Answer::ANEW) => Ok(Some(answer.split_off(1))),
+            Some(&Answer::REFUSED) => Err(serde_json::from_slice(&answer[1..])
+                .unwrap_or_else(|e| Error::internal(format!("what a child says of a module cannot be read: {e}")))),
+            _ => Err(Error::internal("a child says nothing of a module that it has read")),
+        }
+    }
+
+    fn refused(error: &Error) -> std::result::Result<Vec<u8>, String> {
+        let mut answer = vec![Answer::REFUSED];
+        serde_json::to_writer(&mut answer, error).map_err(|e| e.to_string())?;
+        Ok(answer)
+    }
+}
+
+/// In the child: reads a module, and writes it anew if it is bitcode. Returns an [`Answer`].
+fn read(source: &Path, bytes: &[u8]) -> std::result::Result<Vec<u8>, String> {
     let context = Context::create();
-    let Ok(module) = parse_named_by_compiler(&context, bytes, Path::new("kernel")) else { return Ok(Vec::new()) };
+    let module = match parse_named_by_compiler(&context, bytes, source) {
+        Ok(module) => module,
+        Err(error) => return Answer::refused(&error),
+    };
     if !is_bitcode(bytes) {
         try_out(&module);
-        return Ok(Vec::new());
+        return Ok(vec![Answer::AS_IT_IS]);
     }
     let context = Context::create();
     let text = MemoryBuffer::create_from_memory_range_copy(module.print_to_string().to_bytes(), "kernel");
     let module = context.create_module_from_ir(text);
     let module = module.map_err(|message| format!("does not read what it has printed of it: {message}"))?;
-    let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+    let bitcode = module.write_bitcode_to_memory();
+    let answer = [&[Answer::ANEW], bitcode.as_slice()].concat();
     try_out(&module);
-    Ok(bitcode)
+    Ok(answer)
 }
 
 /// In the child: does what else is done with every module, because there is debug information that LLVM parses, and does not survive
@@ -219,6 +256,16 @@ fn check_target(module: &Module, source: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_child_refuses_is_not_returned_to_be_read_here() {
+        let refused = |bytes: &[u8]| read_apart(Path::new("dir/k.bc"), bytes.to_vec(), None).map_err(|e| e.to_string());
+        let damaged = refused(b"BC\xc0\xde\x35\x14\0\0\x05\0\0\0").unwrap_err();
+        assert!(damaged.starts_with("dir/k.bc does not parse as LLVM bitcode"), "{damaged}");
+        let text = refused(b"define void @k() {\n  ret i32\n}\n").unwrap_err();
+        assert!(text.starts_with("dir/k.bc:2:") && text.contains("ret i32"), "{text}");
+        assert!(refused(b"declare void @k()\n").unwrap_err().contains("has no kernel"));
+    }
 
     #[test]
     fn a_message_names_the_first_kernels_of_many() {

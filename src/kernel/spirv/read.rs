@@ -107,7 +107,7 @@ fn translate(
             How::Succeeded => {
                 let failed = |error| Error::environment(format!("the output of llvm-spirv cannot be read: {error}"));
                 let bitcode = fs::read(output).map_err(failed)?;
-                match module::read_apart(bitcode, deadline)? {
+                match module::read_apart(source, bitcode, deadline)? {
                     Ok(bitcode) => return Ok(bitcode),
                     Err(how) => crashes += &format!("LLVM {how} on what {} made\n", translator.path.display()),
                 }

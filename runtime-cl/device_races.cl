@@ -447,16 +447,24 @@ KASSAY_INLINE static void kassay_local_read(__global uint *probe, __local uint *
     }
 }
 
+/* Returns whether neither of the two words of a cell is of this interval, as most are not. */
+KASSAY_INLINE static bool kassay_local_are_old(uint reader, uint writer, uint me) {
+    return min(reader ^ me, writer ^ me) >> KASSAY_LOCAL_INTERVAL != 0;
+}
+
 /* A read by work-items that are expected to read different cells: exchanges of different words do not wait for each other, and then
- * nothing is gained by looking at what is there before. Who else reads the cell in this interval is added behind the look at the
- * writer, which so need not wait for what the exchange returns. */
+ * nothing is gained by looking at what is there before. Who finds another reader of this interval then stores that there are several:
+ * whatever word of this interval that takes the place of, it says as much. */
 KASSAY_INLINE static void kassay_local_read_apart(__global uint *probe, __local uint *shadow, uint number, uint me,
                                                   uint site, uint object, ulong offset) {
     volatile __local uint *cell = kassay_local_cell(shadow, number);
     uint reader = atomic_xchg(cell + 1, me | site);
     uint writer = *cell;
+    if (kassay_local_are_old(reader, writer, me)) {
+        return;
+    }
     if (kassay_local_conflicts(reader, me)) {
-        atomic_or(cell + 1, KASSAY_LOCAL_ITEMS);
+        *(cell + 1) = me | KASSAY_LOCAL_ITEMS | site;
     }
     if (kassay_local_conflicts(writer, me)) {
         kassay_local_tell(probe, me, site, writer, object, offset);
@@ -469,6 +477,9 @@ KASSAY_INLINE static void kassay_local_write_apart(__global uint *probe, __local
     volatile __local uint *cell = kassay_local_cell(shadow, number);
     uint writer = atomic_xchg(cell, me | site);
     uint reader = *(cell + 1);
+    if (kassay_local_are_old(reader, writer, me)) {
+        return;
+    }
     bool by_writer = kassay_local_conflicts(writer, me);
     if (by_writer || kassay_local_conflicts(reader, me)) {
         kassay_local_tell(probe, me, site, by_writer ? writer : reader, object, offset);

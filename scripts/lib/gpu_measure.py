@@ -211,7 +211,8 @@ def end_to_end(machine, report, args, recorded):
         for mode in args.modes:
             cache = machine.scratch / "caches" / f"{kernel}-{count}-{mode}"
             for run in ("cold", "warm"):
-                flags = ["-j", "1", *MODES[mode], *(["--sample", str(args.sample)] if args.sample and mode.startswith("pairs") else [])]
+                flags = [*(["-j", str(args.threads)] if args.threads else []), *MODES[mode]]
+                flags += ["--sample", str(args.sample)] if args.sample and mode.startswith("pairs") else []
                 environment = {"XDG_CACHE_HOME": str(cache), "KASSAY_CACHE": str(cache / "kassay")}
                 done = machine.ask("mutate", suite, machine.device, *flags, limit=60, tag=f"-{mode}-{run}", **environment)
                 name = f"{kernel}-{count} {mode} {run}"

@@ -81,7 +81,9 @@ pub struct Joint {
     pub local: [u64; 3],
     /// Bytes of the arena.
     pub arena: u64,
-    /// What it begins with: contents of buffers that are not written, what the memory of a run begins with, expected outputs.
+    /// What it begins with: contents of buffers that are not written, what the memory of a run begins with, expected outputs. The
+    /// first `kept` bytes are there from the sweep before.
+    pub kept: u64,
     pub fixed: Span,
     /// 32-bit words: the launches' blocks of parameters, one behind the other.
     pub blocks: Span,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::resident::Kept;
 use crate::error::Result;
 use crate::exec::Fault;
 use crate::exec::joint::{JointOutcome, JointResult, RESULT_WORDS};
@@ -27,6 +28,8 @@ pub struct Running {
     pub result_bytes: usize,
     pub records: Span,
     pub limit: Duration,
+    /// What the worker's arena keeps behind it.
+    pub kept: Kept,
     /// If outputs are wanted, for each run.
     pub outputs: Vec<RunOutputs>,
 }

@@ -1,11 +1,11 @@
 //! The parent's side of joint sweeps: lays out the arena, says what is compared, and reads the results.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::begun::{Begun, RunOutputs, Running};
 use super::process::{NoReply, WorkerExit};
+use super::resident::{Bytes, Resident};
 use super::supervisor::OpenClExecutor;
 use crate::error::{Error, Result};
 use crate::exec::joint::{self, JointLaunch, JointOutcome, JointRun, JointSweep, LEAF_BITS, RESULT_WORDS};
@@ -25,7 +25,7 @@ const MEMORY_DIVISOR: u64 = 4;
 const MOST_MEMORY: u64 = 4 << 30;
 
 /// Distance between what lies in the arena: enough for every type, and so that no run shares a line of a cache with another.
-const ALIGNMENT: u64 = 128;
+pub const ALIGNMENT: u64 = 128;
 
 /// Bytes of a run, as the worker gets it: three words.
 const RUN_BYTES: usize = 12;
@@ -35,24 +35,30 @@ pub fn begin(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSwe
     if executor.begun.is_some() {
         return Err(Error::internal("a joint sweep is begun before the one before it is finished"));
     }
-    let plan = Plan::new(sweep)?;
-    let arena = match plan.arena(sweep, executor.info()) {
+    executor.resident.limit(executor.info().global_memory);
+    let plan = Plan::new(sweep, &mut executor.resident)?;
+    let arena = match plan.arena(sweep, executor.resident.len(), executor.info()) {
         Ok(arena) => arena,
         Err(fault) => {
+            // The next sweep may do without what fills the memory.
+            executor.resident.begin_anew();
             executor.begun = Some(Begun::Lost(fault));
             return Ok(());
         }
     };
     let on_host = if executor.info().kind == "cpu" { arena } else { 0 };
     executor.stand_by();
-    let process = executor.ready(Some(program.0))?;
+    executor.ready(Some(program.0))?;
+    let (process, resident) = executor.busy_with_resident()?;
+    // Until the worker says that it has the rest, it may have nothing.
+    let kept = resident.has(std::mem::take(&mut process.kept));
     let repeats = sweep.repeats.max(1);
     let mut allocator = SpanAllocator::default();
     let mut place = |bytes: &Vec<u8>| allocator.allocate(bytes.len() as u64);
     let blocks: Vec<u8> = plan.blocks.iter().flat_map(|word| word.to_le_bytes()).collect();
     let parts = [&blocks, &plan.fields].map(|bytes| (place(bytes), bytes));
     let runs = allocator.allocate((RUN_BYTES * sweep.runs.len()) as u64);
-    let fixed = allocator.allocate(plan.fixed.len);
+    let fixed = allocator.allocate(resident.len() - kept);
     let result_bytes = 4 * RESULT_WORDS * sweep.runs.len() * repeats as usize;
     let outputs = plan.outputs_of(sweep);
     let memories: u64 = outputs.iter().map(|run| run.bytes as u64).sum();
@@ -66,13 +72,14 @@ pub fn begin(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSwe
     for (to, run) in places.iter_mut().zip(sweep.runs) {
         *to = [run.launch, run.words[0], run.words[1]].map(u32::to_le_bytes);
     }
-    plan.fixed.write(fixed.of_mut(memory).ok_or_else(protocol_error)?);
+    resident.write(kept, fixed.of_mut(memory).ok_or_else(protocol_error)?);
     records.of_mut(memory).ok_or_else(protocol_error)?[..PROGRESS_BYTES].fill(0);
     let [blocks, fields] = parts.map(|(span, _)| span);
     let joint = protocol::Joint {
         args: plan.args,
         local: plan.local,
         arena,
+        kept,
         fixed,
         blocks,
         block_words: sweep.values.words,
@@ -87,7 +94,8 @@ pub fn begin(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSwe
     };
     let request = Request::Joint { program: program.0, memory: process.shared.len(), joint: Box::new(joint) };
     drop(process.take_stdout());
-    let running = Running { runs: sweep.runs.len(), result_bytes, records, limit: sweep.timeout, outputs };
+    let running =
+        Running { runs: sweep.runs.len(), result_bytes, records, limit: sweep.timeout, kept: resident.kept(), outputs };
     let sent = process.send(&request);
     executor.begun = Some(match sent {
         Ok(()) => Begun::Running(running),
@@ -120,7 +128,10 @@ pub fn finish(executor: &mut OpenClExecutor) -> Result<JointOutcome> {
     });
     drop(process.take_stdout());
     let outcome = match reply {
-        Ok(Reply::Swept { kernel_times }) => running.read(&mut process.shared, &kernel_times)?,
+        Ok(Reply::Swept { kernel_times }) => {
+            process.kept = running.kept;
+            running.read(&mut process.shared, &kernel_times)?
+        }
         Ok(Reply::Rejected { error, explanation }) => JointOutcome::Lost(Fault::Rejected { error, explanation }),
         Ok(Reply::Stopped { error } | Reply::Lost { error }) => {
             executor.restart();
@@ -145,11 +156,9 @@ fn fault_of(silence: NoReply, limit: Duration) -> Fault {
 }
 
 /// Where everything lies, and what is compared.
-struct Plan<'a> {
+struct Plan {
     args: Vec<JointArg>,
     local: [u64; 3],
-    /// What the arena begins with.
-    fixed: Layout<'a>,
     /// The blocks of parameters of all launches, with the addresses of buffers.
     blocks: Vec<u32>,
     launches: Vec<protocol::JointLaunch>,
@@ -169,46 +178,9 @@ enum Place {
     Null,
 }
 
-/// What lies where, of bytes that are copied once: there may be gigabytes.
-#[derive(Default)]
-struct Layout<'a> {
-    /// With where they begin, ascending.
-    pieces: Vec<(u64, &'a [u8])>,
-    len: u64,
-}
-
-impl<'a> Layout<'a> {
-    /// Appends bytes at a multiple of the alignment; returns where.
-    fn append(&mut self, bytes: &'a [u8]) -> u64 {
-        let at = self.len.next_multiple_of(ALIGNMENT);
-        self.pieces.push((at, bytes));
-        self.len = at + bytes.len() as u64;
-        at
-    }
-
-    /// Appends all of another layout; returns where it begins.
-    fn append_all(&mut self, other: &Layout<'a>) -> u64 {
-        let begin = self.len.next_multiple_of(ALIGNMENT);
-        self.pieces.extend(other.pieces.iter().map(|(at, bytes)| (begin + at, *bytes)));
-        self.len = begin + other.len;
-        begin
-    }
-
-    /// Writes all of it, with zeros between.
-    fn write(&self, to: &mut [u8]) {
-        let mut end = 0;
-        for (at, bytes) in &self.pieces {
-            let at = *at as usize;
-            to[end..at].fill(0);
-            end = at + bytes.len();
-            to[at..end].copy_from_slice(bytes);
-        }
-        to[end..].fill(0);
-    }
-}
-
-impl<'a> Plan<'a> {
-    fn new(sweep: &JointSweep<'a>) -> Result<Plan<'a>> {
+impl Plan {
+    /// Makes a plan, and places what the arena keeps.
+    fn new(sweep: &JointSweep<'_>, resident: &mut Resident) -> Result<Plan> {
         let wrong = |what: &str| Error::internal(format!("a joint sweep cannot be run: {what}"));
         let first = sweep.launches.first().ok_or_else(|| wrong("it has no launches"))?;
         let local = first.launch.range.decided().local;
@@ -218,14 +190,11 @@ impl<'a> Plan<'a> {
         let mut plan = Plan {
             args: args(sweep),
             local,
-            fixed: Layout::default(),
             blocks: Vec::new(),
             launches: Vec::new(),
             fields: Vec::new(),
             outputs: Vec::new(),
         };
-        // Many launches share buffers that they only read.
-        let mut shared: HashMap<*const Vec<u8>, u64> = HashMap::new();
         for one in sweep.launches {
             if let Some(why) = joint::cannot_join(one.launch, one.references) {
                 return Err(wrong(&why));
@@ -233,29 +202,32 @@ impl<'a> Plan<'a> {
             if one.launch.range.decided().local != local || one.block.len() != sweep.values.words as usize {
                 return Err(wrong("its launches do not fit together"));
             }
-            plan.add(sweep, one, &mut shared);
+            plan.add(sweep, one, resident);
         }
         Ok(plan)
     }
 
     /// Adds a launch.
-    fn add(&mut self, sweep: &JointSweep<'a>, one: &'a JointLaunch<'a>, shared: &mut HashMap<*const Vec<u8>, u64>) {
+    fn add(&mut self, sweep: &JointSweep<'_>, one: &JointLaunch<'_>, resident: &mut Resident) {
         let launch = one.launch;
         let is_written = |position: u32| {
             let written = |p: u32| sweep.written.get(p as usize).copied().unwrap_or(true);
             (0..launch.args.len() as u32).any(|p| launch.owner(p) == position && written(p))
         };
         let mut places = vec![None; launch.args.len()];
-        let mut memory = Layout::default();
+        let (mut memory, mut begins): (u64, Vec<&Bytes>) = (0, Vec::new());
         for (position, value) in (0..).zip(&launch.args) {
             let ArgValue::Buffer(bytes) = value else { continue };
             let is_output = one.references.iter().any(|r| r.position == position);
             places[position as usize] = Some(if bytes.is_empty() {
                 Place::Null
             } else if is_written(position) || is_output {
-                Place::InRun(memory.append(bytes))
+                begins.push(bytes);
+                let at = memory;
+                memory = (at + bytes.len() as u64).next_multiple_of(ALIGNMENT);
+                Place::InRun(at)
             } else {
-                Place::Shared(*shared.entry(Arc::as_ptr(bytes)).or_insert_with(|| self.fixed.append(bytes)))
+                Place::Shared(resident.place(&[bytes]))
             });
         }
         let outputs =
@@ -264,8 +236,7 @@ impl<'a> Plan<'a> {
                 _ => None,
             });
         self.outputs.push(outputs.collect());
-        memory.len = memory.len.next_multiple_of(ALIGNMENT);
-        let pristine = self.fixed.append_all(&memory);
+        let pristine = resident.place(&begins);
         let mut block = one.block.clone();
         for position in 0..launch.args.len() as u32 {
             let Some(place) = places[launch.owner(position) as usize] else { continue };
@@ -282,7 +253,7 @@ impl<'a> Plan<'a> {
         let begin = self.fields.len() / size_of::<Field>();
         for (number, reference) in (0..).zip(one.references) {
             if let Some(Place::InRun(at)) = places[reference.position as usize] {
-                let expected = self.fixed.append(&reference.bytes);
+                let expected = resident.place(&[&reference.bytes]);
                 fields(number, reference, at, expected).iter().for_each(|field| field.write(&mut self.fields));
             }
         }
@@ -290,7 +261,7 @@ impl<'a> Plan<'a> {
         self.launches.push(protocol::JointLaunch {
             groups: launch.range.groups() as u32,
             pristine,
-            memory: memory.len,
+            memory,
             fields: (begin as u32, (end - begin) as u32),
         });
     }
@@ -311,8 +282,8 @@ impl<'a> Plan<'a> {
     }
 
     /// Returns how many bytes the arena gets; the fault if the device has not enough memory for a single run.
-    fn arena(&self, sweep: &JointSweep<'_>, device: &DeviceInfo) -> std::result::Result<u64, Fault> {
-        let fixed = self.fixed.len.next_multiple_of(ALIGNMENT);
+    /// `fixed`: bytes that it keeps.
+    fn arena(&self, sweep: &JointSweep<'_>, fixed: u64, device: &DeviceInfo) -> std::result::Result<u64, Fault> {
         let memory_of = |run: &JointRun| self.memory_of(run);
         let largest = sweep.runs.iter().map(memory_of).max().unwrap_or(0);
         let all = sweep.runs.iter().map(memory_of).fold(0_u64, u64::saturating_add);

@@ -7,6 +7,7 @@ mod joint;
 mod launch_request;
 mod limits;
 mod process;
+mod resident;
 mod signature;
 mod standby;
 mod supervisor;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::resident::Kept;
 use crate::error::{Error, Result};
 use crate::exec::memory::{Capture, SharedMemory, memory_file};
 use crate::exec::protocol::{Connection, Reply, Request};
@@ -100,6 +101,8 @@ pub struct Process {
     peer: Peer,
     connection: Connection,
     pub shared: SharedMemory,
+    /// What its arena keeps.
+    pub kept: Kept,
     stdout: Capture,
     stderr: Capture,
 }
@@ -151,7 +154,8 @@ impl Process {
         };
         drop(theirs);
         let peer = Peer::Process(Some(child));
-        let mut process = Process { peer, connection: Connection::new(ours), shared, stdout, stderr };
+        let kept = Kept::default();
+        let mut process = Process { peer, connection: Connection::new(ours), shared, kept, stdout, stderr };
         // If the worker is already dead, that shows when its answer is awaited.
         let _ = process.connection.send(first);
         Ok(process)
@@ -171,6 +175,7 @@ impl Process {
             peer: Peer::Thread(Some(thread)),
             connection: Connection::new(ours),
             shared,
+            kept: Kept::default(),
             stdout: Capture::new(c"kassay-stdout").map_err(refused)?,
             stderr: Capture::new(c"kassay-stderr").map_err(refused)?,
         };

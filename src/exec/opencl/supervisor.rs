@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::begun::Begun;
 use super::errors;
 use super::process::{NoReply, Process, StandIn};
+use super::resident::Resident;
 use super::signature;
 use super::standby::{Spare, Standby};
 use crate::error::{Error, Result};
@@ -83,6 +84,8 @@ pub struct OpenClExecutor {
     next: u32,
     /// The joint sweep that was begun.
     pub(super) begun: Option<Begun>,
+    /// What joint sweeps keep in the arena.
+    pub(super) resident: Resident,
 }
 
 /// A program, kept so that the next worker can load it.
@@ -150,6 +153,17 @@ impl OpenClExecutor {
     pub fn busy(&mut self) -> Result<&mut Process> {
         match &mut self.worker {
             Worker::Ready(process, _) => Ok(process),
+            _ => Err(Error::internal("no worker was asked for anything")),
+        }
+    }
+
+    /// The same, with what joint sweeps keep in the arena.
+    ///
+    /// # Errors
+    /// As for [`OpenClExecutor::busy`].
+    pub fn busy_with_resident(&mut self) -> Result<(&mut Process, &Resident)> {
+        match &mut self.worker {
+            Worker::Ready(process, _) => Ok((process, &self.resident)),
             _ => Err(Error::internal("no worker was asked for anything")),
         }
     }
@@ -347,6 +361,7 @@ impl StartingWorker {
             programs: HashMap::new(),
             next: 0,
             begun: None,
+            resident: Resident::default(),
         })
     }
 }

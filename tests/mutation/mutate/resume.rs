@@ -41,7 +41,7 @@ fn lines(bench: &Bench) -> TestResult<Vec<String>> {
     let (mut seen, mut classified) = (BTreeSet::new(), 0);
     for line in lines.iter().skip(1) {
         let entry: Value = serde_json::from_str(line)?;
-        match entry["decided"]["id"].as_str() {
+        match entry["decided"]["id"].as_str().or_else(|| entry["ran"]["row"]["id"].as_str()) {
             Some(id) => assert!(seen.insert(id.to_owned()), "{id} was decided twice"),
             None => classified += usize::from(entry["proved"].is_null() && entry["proved-for-launches"].is_null()),
         }

@@ -8,9 +8,10 @@ use opencl3::command_queue as queue;
 use opencl3::types::cl_command_queue;
 
 use super::handles::{Event, Memory};
+use super::joint_buffers::{Buffers, Sizes};
 use super::joint_kernels::{JointKernels, Run, Segment};
 use super::launch;
-use super::memory::{empty_buffer, sub_buffer, sub_buffer_alignment};
+use super::memory::{sub_buffer, sub_buffer_alignment};
 use super::open_device::OpenDevice;
 use super::program::LoadedProgram;
 use super::refusal::{Refusal, outside};
@@ -52,9 +53,9 @@ pub fn run(open: &OpenDevice, loaded: &LoadedProgram, joint: &Joint, memory: &mu
     };
     let mut sweep = Sweep::prepare(open, loaded, kernels, joint, inputs)?;
     let ran = sweep.run(results);
-    *open.arena.borrow_mut() = sweep.buffers.arena.take();
     // The objects must not be released while the device uses them.
     let finished = queue::finish(open.queue).map_err(Refusal::ended);
+    sweep.buffers.keep(open);
     ran.and(finished)?;
     Ok(Reply::Swept { kernel_times: sweep.times })
 }
@@ -69,22 +70,12 @@ struct Sweep<'a> {
     /// Where the memories of runs begin in the arena.
     behind_fixed: u64,
     buffers: Buffers,
+    /// The part of the probe buffer that is reset.
+    _slots: Memory,
     /// The words of the probe buffer before the slots, and where the table of segments begins.
     head: Vec<u8>,
     table: usize,
     times: Vec<u64>,
-}
-
-/// Device memory; the slots are a part of the probe buffer.
-struct Buffers {
-    /// With its size. It goes back to the device at the end.
-    arena: Option<(usize, Memory)>,
-    probe: Memory,
-    _slots: Memory,
-    segments: Memory,
-    runs: Memory,
-    _fields: Memory,
-    results: Memory,
 }
 
 /// The runs of one launch of the device.
@@ -119,30 +110,37 @@ impl<'a> Sweep<'a> {
         let first_slot = (table + 4 * segment::WORDS as usize * most_segments).next_multiple_of(alignment);
         let is_whole = blocks.len() == block * joint.launches.len()
             && block.is_multiple_of(4)
-            && fixed.len() as u64 <= joint.arena;
+            && joint.kept.checked_add(fixed.len() as u64).is_some_and(|len| len <= joint.arena);
         if !is_whole || runs.len() != joint.count as usize {
             return Err(outside());
         }
         let size = |len: u64| usize::try_from(len).map_err(|_| outside());
-        let arena = arena(open, size(joint.arena)?)?;
-        write(open.queue, &arena.1, fixed)?;
-        let probe = empty_buffer(context, first_slot + most * SLOT_BYTES)?;
-        let slots = sub_buffer(&probe, first_slot, most * SLOT_BYTES)
+        let kept = size(joint.kept)?;
+        let buffers = Buffers::of(
+            open,
+            Sizes {
+                arena: size(joint.arena)?,
+                kept,
+                probe: first_slot + most * SLOT_BYTES,
+                segments: size_of::<Segment>() * most_segments,
+                runs: size_of::<Run>() * most,
+                fields: fields.len(),
+                results: most * RESULT_BYTES,
+            },
+        )?;
+        let slots = sub_buffer(&buffers.probe.memory, first_slot, most * SLOT_BYTES)
             .map_err(|code| Refusal::driver("making the slots of a joint launch", code))?;
-        let (segments, of_runs) = (size_of::<Segment>() * most_segments, size_of::<Run>() * most);
-        let buffers = Buffers {
-            segments: empty_buffer(context, segments)?,
-            runs: empty_buffer(context, of_runs)?,
-            _fields: empty_buffer(context, fields.len())?,
-            results: empty_buffer(context, most * RESULT_BYTES)?,
-            arena: Some(arena),
-            probe,
-            _slots: slots,
-        };
-        write(open.queue, &buffers._fields, fields)?;
-        let Some((_, arena)) = &buffers.arena else { return Err(outside()) };
-        let Buffers { arena: _, probe, _slots: slots, segments, runs: of_runs, _fields, results } = &buffers;
-        kernels.set([arena, slots, segments, of_runs, _fields, results])?;
+        let arena = &buffers.arena.memory;
+        write_at(open.queue, arena, kept, fixed)?;
+        write(open.queue, &buffers.fields.memory, fields)?;
+        kernels.set([
+            arena,
+            &slots,
+            &buffers.segments.memory,
+            &buffers.runs.memory,
+            &buffers.fields.memory,
+            &buffers.results.memory,
+        ])?;
         for (position, arg) in (0..).zip(&joint.args) {
             match arg {
                 JointArg::Arena => launch::set_memory(loaded, position, arena)?,
@@ -153,7 +151,7 @@ impl<'a> Sweep<'a> {
                 }
             }
         }
-        launch::set_memory(loaded, loaded.args - 1, probe)?;
+        launch::set_memory(loaded, loaded.args - 1, &buffers.probe.memory)?;
         let mut head = vec![0; first_slot];
         head[header..table].copy_from_slice(blocks);
         put(&mut head, header::TABLE, table as u32 / 4);
@@ -164,8 +162,9 @@ impl<'a> Sweep<'a> {
             kernels,
             joint,
             runs,
-            behind_fixed: (fixed.len() as u64).next_multiple_of(128),
+            behind_fixed: (joint.kept + fixed.len() as u64).next_multiple_of(128),
             buffers,
+            _slots: slots,
             head,
             table,
             times: Vec::new(),
@@ -194,8 +193,7 @@ impl<'a> Sweep<'a> {
             }
             if self.joint.memories {
                 let to = results.get_mut(left..left + round.memory).ok_or_else(outside)?;
-                let (_, arena) = self.buffers.arena.as_ref().ok_or_else(outside)?;
-                read(self.queue, arena, self.behind_fixed as usize, to)?;
+                read(self.queue, &self.buffers.arena.memory, self.behind_fixed as usize, to)?;
                 left += round.memory;
             }
             first += round.count;
@@ -262,9 +260,9 @@ impl<'a> Sweep<'a> {
 
     /// Enqueues all that a round takes but reading its results. Returns the event of the launch.
     fn enqueue(&self, round: &Round) -> Result<Event, Refusal> {
-        write(self.queue, &self.buffers.probe, &self.head)?;
-        write(self.queue, &self.buffers.segments, bytes_of(&round.segments))?;
-        write(self.queue, &self.buffers.runs, bytes_of(&round.runs))?;
+        write(self.queue, &self.buffers.probe.memory, &self.head)?;
+        write(self.queue, &self.buffers.segments.memory, bytes_of(&round.segments))?;
+        write(self.queue, &self.buffers.runs.memory, bytes_of(&round.runs))?;
         self.kernels.enqueue_reset(self.queue, round.count, round.memory)?;
         let [x, y, z] = self.joint.local;
         let range =
@@ -276,19 +274,11 @@ impl<'a> Sweep<'a> {
 
     /// Waits for a round and reads its results.
     fn read_results(&mut self, event: &Event, results: &mut [u8]) -> Result<(), Refusal> {
-        read(self.queue, &self.buffers.results, 0, results)?;
+        read(self.queue, &self.buffers.results.memory, 0, results)?;
         if self.times.len() < MAX_TIMED_LAUNCHES {
             self.times.push(launch::time(event)?);
         }
         Ok(())
-    }
-}
-
-/// Takes the arena of the last sweep, if it is large enough, or makes one.
-fn arena(open: &OpenDevice, bytes: usize) -> Result<(usize, Memory), Refusal> {
-    match open.arena.borrow_mut().take().filter(|(size, _)| *size >= bytes) {
-        Some(known) => Ok(known),
-        None => Ok((bytes, empty_buffer(&open.context, bytes)?)),
     }
 }
 
@@ -306,12 +296,16 @@ fn bytes_of<T: Copy>(all: &[T]) -> &[u8] {
 }
 
 fn write(queue: cl_command_queue, to: &Memory, bytes: &[u8]) -> Result<(), Refusal> {
+    write_at(queue, to, 0, bytes)
+}
+
+fn write_at(queue: cl_command_queue, to: &Memory, at: usize, bytes: &[u8]) -> Result<(), Refusal> {
     if bytes.is_empty() {
         return Ok(());
     }
     let from = bytes.as_ptr().cast::<c_void>().cast_mut();
-    // SAFETY: the buffer has at least as many bytes; the call blocks, so the driver no longer reads them once it returns.
-    unsafe { queue::enqueue_write_buffer(queue, to.0, 1, 0, bytes.len(), from, 0, ptr::null()) }
+    // SAFETY: the buffer has at least as many bytes from there on; the call blocks, so the driver no longer reads them once it returns.
+    unsafe { queue::enqueue_write_buffer(queue, to.0, 1, at, bytes.len(), from, 0, ptr::null()) }
         .map(|raw| drop(Event(raw)))
         .map_err(|code| Refusal::driver("writing what a joint launch begins with", code))
 }

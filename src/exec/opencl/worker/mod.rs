@@ -6,6 +6,7 @@
 mod devices;
 mod handles;
 mod joint;
+mod joint_buffers;
 mod joint_kernels;
 mod launch;
 mod memory;

@@ -8,7 +8,7 @@ use opencl3::context::{Context, context};
 use opencl3::types::{cl_command_queue, cl_device_id, cl_platform_id};
 
 use super::devices::FoundDevice;
-use super::handles::Memory;
+use super::joint_buffers::Buffers;
 use super::joint_kernels::JointKernels;
 use super::program::{self, BuildFailure, LoadedProgram};
 use crate::exec::Target;
@@ -23,8 +23,8 @@ pub struct OpenDevice {
     pub programs: HashMap<u32, LoadedProgram>,
     /// What runs around joint launches, once there has been one.
     pub joint: OnceCell<JointKernels>,
-    /// The arena of the last joint sweep, with its size in bytes, for the next one.
-    pub arena: RefCell<Option<(usize, Memory)>>,
+    /// The buffers of the last joint sweep, for the next one.
+    pub joint_buffers: RefCell<Option<Buffers>>,
 }
 
 impl OpenDevice {
@@ -43,7 +43,7 @@ impl OpenDevice {
             queue,
             programs: HashMap::new(),
             joint: OnceCell::new(),
-            arena: RefCell::default(),
+            joint_buffers: RefCell::default(),
         })
     }
     /// Builds a module of the form `target` and creates its kernel `entry`.

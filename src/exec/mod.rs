@@ -260,6 +260,11 @@ pub trait Executor: Send {
     /// As for [`Executor::load`], as far as they show already.
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId>;
 
+    /// Has `code`, which will be loaded later, built meanwhile by another process, where that makes loading it faster.
+    fn build_ahead(&mut self, code: &Code) {
+        let _ = code;
+    }
+
     /// Waits until a program is built. After an error, its id is invalid.
     ///
     /// # Errors

@@ -85,6 +85,12 @@ impl Executor for OpenClExecutor {
         self.begin_build(code)
     }
 
+    fn build_ahead(&mut self, code: &Code) {
+        if let Some(code) = code.as_device() {
+            self.build_elsewhere(code);
+        }
+    }
+
     fn finish_load(&mut self, program: ProgramId) -> Result<()> {
         self.finish_build(program)
     }

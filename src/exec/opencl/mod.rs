@@ -1,5 +1,6 @@
 //! Runs launches on OpenCL devices. The calling process never loads OpenCL itself: worker processes do.
 
+mod ahead;
 mod begun;
 mod errors;
 mod executor;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::ahead::{self, Ahead};
 use super::begun::Begun;
 use super::errors;
 use super::process::{NoReply, Process, StandIn};
@@ -29,6 +30,8 @@ pub struct WorkerOptions {
     pub load_timeout: Duration,
     /// When a second worker stands by.
     pub standby: Standby,
+    /// How many processes build programs ahead; `None`: as it suits the device.
+    pub builders: Option<usize>,
 }
 
 impl Default for WorkerOptions {
@@ -39,6 +42,7 @@ impl Default for WorkerOptions {
             start_timeout: Duration::from_secs(60),
             load_timeout: Duration::from_secs(300),
             standby: Standby::default(),
+            builders: None,
         }
     }
 }
@@ -86,6 +90,7 @@ pub struct OpenClExecutor {
     pub(super) begun: Option<Begun>,
     /// What joint sweeps keep in the arena.
     pub(super) resident: Resident,
+    ahead: Ahead,
 }
 
 /// A program, kept so that the next worker can load it.
@@ -249,8 +254,27 @@ impl OpenClExecutor {
         &self.device
     }
 
+    /// Has another process build a program; see [`Executor::build_ahead`](crate::exec::Executor::build_ahead).
+    pub fn build_elsewhere(&mut self, code: &DeviceCode) {
+        let most = self.options.builders.unwrap_or_else(|| ahead::builders(self.target));
+        let (options, selector, target) = (self.options.clone(), self.selector.clone(), self.target);
+        self.ahead.begin(code, most, move |code| {
+            let opened = || -> Result<Process> {
+                let mut process = options.start(None, &Request::Open(selector.clone(), target))?;
+                wait_opened(&mut process, (&selector, target), Instant::now() + options.start_timeout)?;
+                Ok(process)
+            };
+            let Ok(mut process) = opened() else { return };
+            // Who loads the program finds out what is wrong with it.
+            if send(&mut process, 0, code).is_ok() {
+                let _ = wait_built(&mut process, &code.entry, Instant::now() + options.load_timeout);
+            }
+        });
+    }
+
     /// Begins to build a program; see [`Executor::begin_load`](crate::exec::Executor::begin_load).
     pub fn begin_build(&mut self, code: &DeviceCode) -> Result<ProgramId> {
+        self.ahead.wait(code);
         self.ready(None)?;
         let id = self.next;
         self.next += 1;
@@ -362,6 +386,7 @@ impl StartingWorker {
             next: 0,
             begun: None,
             resident: Resident::default(),
+            ahead: Ahead::default(),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::exec::{Executor, Joins, ProgramId, RunOptions};
+use crate::exec::{Executor, ProgramId, RunOptions};
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::result::mutate::TestName;
 use crate::suite::launch::ArgValue;
@@ -13,12 +13,13 @@ use crate::suite::resolve::Test;
 use super::baseline::{self, BaselineOptions, DropReason, RunSettings, TestBaseline};
 use super::indices::{ByMutant, ByTest, MutantIndex, TestIndex};
 use super::joint_baselines;
-use super::module_builder::{Effort, ModuleBuilder, Refusable, RunsPerLaunch, Woven};
+use super::module_builder::{Effort, ModuleBuilder, RunsPerLaunch, Woven};
 use super::module_sizing;
 use super::mutant::Mutant;
 use super::runner::{self, Case, RunCost, Scenario};
 use super::verdict::MutantOutcome;
 
+mod building;
 mod modules;
 
 /// How mutants are distributed over modules.
@@ -102,6 +103,8 @@ pub struct Engine<'a, 'c> {
     pub dropped: ByTest<Option<DropReason>>,
     /// The module that holds all mutants (at most [`most_per_module`]), kept while it is of use.
     full_module: Option<LoadedModule>,
+    /// Further modules that hold mutants, woven while the device built that one, and what numbers mutants have there.
+    ahead: Vec<(Woven, BTreeMap<MutantIndex, u32>)>,
     /// The time that building it took.
     full_build_time: Duration,
     /// How many runs a launch of an unoptimised module may hold.
@@ -153,6 +156,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             baselines: Vec::new(),
             dropped: ByTest::filled(None, tests.len()),
             full_module: None,
+            ahead: Vec::new(),
             settings,
             full_build_time: Duration::ZERO,
             per_launch: RunsPerLaunch::One,
@@ -194,17 +198,22 @@ impl<'a, 'c> Engine<'a, 'c> {
         let woven: Vec<MutantIndex> = match self.options.strategy {
             Strategy::Schemata => {
                 let fit = wanted.iter().copied().filter(|m| self.mutants[*m].edit.is_woven());
-                if pairs { fit.collect() } else { fit.take(self.most_per_module).collect() }
+                fit.collect()
             }
             Strategy::Rebuild => Vec::new(),
         };
         let per_launch = self.runs_per_launch();
+        let (woven, others) = woven.split_at(match pairs {
+            true => woven.len(),
+            false => self.in_first_module(woven.len(), per_launch),
+        });
         let effort = match self.options.strategy {
             Strategy::Schemata => Effort::Quick,
             Strategy::Rebuild => Effort::Full,
         };
         let begun = Instant::now();
-        let module = match self.build_and_load(&woven, pairs, effort, per_launch)? {
+        let others = if per_launch == RunsPerLaunch::Joint { others } else { &[] };
+        let module = match self.build_and_load_first(woven, others, (pairs, effort, per_launch))? {
             Ok(module) => module,
             // The backend or the device cannot handle some mutant; it is identified when modules are built for running.
             Err(_) if !woven.is_empty() => {
@@ -257,85 +266,6 @@ impl<'a, 'c> Engine<'a, 'c> {
         self.cost.run += begun.elapsed();
         self.full_module = Some(module);
         Ok(())
-    }
-
-    /// Decides how many runs launches of modules of many mutants may hold.
-    fn runs_per_launch(&self) -> RunsPerLaunch {
-        if self.options.batching == Batching::Off || self.options.strategy != Strategy::Schemata {
-            return RunsPerLaunch::One;
-        }
-        let can_join = self.executors.iter().all(|executor| match executor.capabilities().joins {
-            Joins::Never => false,
-            Joins::IfAsked => self.options.batching == Batching::Joint,
-            Joins::Always => true,
-        });
-        if can_join && self.module_builder.can_join() {
-            return RunsPerLaunch::Joint;
-        }
-        let can_batch = self.executors.iter().all(|executor| executor.capabilities().batches)
-            && self.tests.iter().all(|t| {
-                t.launch.range.items() <= runner::BATCHED_ITEMS
-                    && t.launch.range.has_uniform_groups()
-                    && !writes_images(t)
-                    // Slots of one launch lie behind one another in the buffers.
-                    && t.launch.has_whole_buffers()
-            });
-        if can_batch { RunsPerLaunch::Batch } else { RunsPerLaunch::One }
-    }
-
-    /// Builds a module and loads it on every executor.
-    fn build_and_load(
-        &mut self,
-        mutants: &[MutantIndex],
-        pairs: bool,
-        effort: Effort,
-        per_launch: RunsPerLaunch,
-    ) -> Result<Refusable<LoadedModule>> {
-        let numbers: BTreeMap<MutantIndex, u32> = mutants.iter().copied().zip(1..).collect();
-        let edits: Vec<(u32, &Edit)> = numbers.iter().map(|(m, n)| (*n, &self.mutants[*m].edit)).collect();
-        let begun = Instant::now();
-        let woven = match self.options.strategy {
-            Strategy::Schemata => self.module_builder.schemata_for(&edits, pairs, effort, per_launch),
-            Strategy::Rebuild => self.module_builder.alone(&edits.iter().map(|(_, e)| *e).collect::<Vec<_>>(), effort),
-        }?;
-        let module = self.load(woven, numbers);
-        self.cost.build += begun.elapsed();
-        if let (Ok(Ok(_)), false) = (&module, mutants.is_empty()) {
-            self.cost.module_sizes.push(mutants.len() as u64);
-        }
-        module
-    }
-
-    /// Loads a module on every executor, concurrently.
-    fn load(
-        &mut self,
-        woven: Refusable<Woven>,
-        numbers: BTreeMap<MutantIndex, u32>,
-    ) -> Result<Refusable<LoadedModule>> {
-        let woven = match woven {
-            Ok(woven) => woven,
-            Err(why) => return Ok(Err(why)),
-        };
-        let mut programs = Vec::new();
-        for executor in &mut self.executors {
-            programs.push(executor.begin_load(&woven.code));
-        }
-        self.cost.builds += 1;
-        let mut loaded = Vec::new();
-        for (executor, program) in self.executors.iter_mut().zip(programs) {
-            match program.and_then(|p| executor.finish_load(p).map(|()| p)) {
-                Ok(program) => loaded.push(program),
-                Err(e @ Error::Internal(_)) => return Ok(Err(e.to_string())),
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(Ok(LoadedModule { woven, programs: loaded, numbers }))
-    }
-
-    fn unload(&mut self, module: &LoadedModule) {
-        for (executor, program) in self.executors.iter_mut().zip(&module.programs) {
-            executor.unload(*program);
-        }
     }
 
     /// Runs the original on every test with infection probes. Results are by position in `wanted`; positions within
@@ -551,8 +481,4 @@ impl<'a, 'c> Engine<'a, 'c> {
 /// Returns the names of tests, as rows of mutants hold them.
 pub fn names_of(tests: &[Test]) -> ByTest<TestName> {
     tests.iter().map(|test| TestName::from(test.name.as_str())).collect()
-}
-
-fn writes_images(test: &Test) -> bool {
-    test.outputs.iter().any(|o| matches!(test.launch.args.get(o.position as usize), Some(ArgValue::Image { .. })))
 }

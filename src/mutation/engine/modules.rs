@@ -45,6 +45,7 @@ impl Engine<'_, '_> {
             cases.sort_by_key(|case| !is_in_full(self, case));
             let (inside, outside) = cases.split_at_mut(cases.partition_point(|case| is_in_full(self, case)));
             self.run_in_full(inside, case_decided)?;
+            let outside = self.run_in_further(outside, case_decided)?;
             for some in outside.chunks_mut(self.most_per_module) {
                 self.run_quick(some, case_decided)?;
             }
@@ -66,6 +67,37 @@ impl Engine<'_, '_> {
             sizes.record_build(some.len(), build);
         }
         Ok(())
+    }
+
+    /// Runs the cases that modules hold which were woven beside the full one. Returns the others.
+    fn run_in_further<'c>(
+        &mut self,
+        cases: &'c mut [Case],
+        case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
+    ) -> Result<&'c mut [Case]> {
+        let mut rest = cases;
+        for (woven, numbers) in std::mem::take(&mut self.ahead) {
+            let is_in = |case: &Case| case.scenario.mutants.iter().all(|m| numbers.contains_key(m));
+            rest.sort_by_key(|case| !is_in(case));
+            let (inside, outside) = rest.split_at_mut(rest.partition_point(is_in));
+            rest = outside;
+            if inside.is_empty() || self.settings.is_over() {
+                inside.iter_mut().for_each(|case| case.outcome.leave_pending());
+                continue;
+            }
+            let (begun, size) = (Instant::now(), numbers.len() as u64);
+            let module = self.load(Ok(woven), numbers)?;
+            self.cost.build += begun.elapsed();
+            match module {
+                Ok(module) => {
+                    self.cost.module_sizes.push(size);
+                    self.run_in(&module, inside, case_decided)?;
+                    self.unload(&module);
+                }
+                Err(_) => self.run_quick(inside, case_decided)?,
+            }
+        }
+        Ok(rest)
     }
 
     /// Runs cases in a module like the full one, which the device does not optimise. A module that is refused is

@@ -1,8 +1,9 @@
-//! Checks the worker that stands by: it takes over from one that a launch has ended, and no process is left.
+//! Checks the workers beside the one that runs launches: one that stands by takes over from one that a launch has ended, others build
+//! programs ahead, and no process is left.
 
 use std::time::{Duration, Instant};
 
-use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Standby, WorkerOptions};
+use kassay::exec::{Code, DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Standby, WorkerOptions};
 use kassay::suite::launch::{ArgValue, Launch};
 
 use super::faults::children_of;
@@ -77,10 +78,52 @@ fn alone_a_worker_stands_by() -> TestResult {
     Ok(())
 }
 
+/// As the one above.
+#[test]
+#[ignore = "counts the processes of its own process; the test below runs it alone"]
+fn alone_programs_are_built_ahead() -> TestResult {
+    let builders = Some(1);
+    let mut executor = OpenClExecutor::start(DeviceSelector::Any, WorkerOptions { builders, ..options() })?;
+    let good = compile(SOURCE)?;
+    let spirv = good.as_device().ok_or("no SPIR-V")?.bytes.to_vec();
+    let bad = Code::spirv(spirv, "another", String::new());
+    for code in [&good, &bad] {
+        executor.build_ahead(code);
+        assert_eq!(wait_for(2)?.len(), 2, "nobody builds ahead");
+        // Known already, and one too many.
+        executor.build_ahead(&good);
+        executor.build_ahead(&bad);
+        assert_eq!(wait_for(1)?.len(), 1, "who has built is left, or another one was started");
+    }
+    executor.build_ahead(&bad);
+    assert!(executor.load(&bad).expect_err("there is no such kernel").to_string().contains("another"));
+    let program = executor.load(&good)?;
+    assert_eq!(ints_of(&completed(executor.run(program, &launch(1), &once())?)?, 0)?, [0, 7]);
+    executor.build_ahead(&compile(&SOURCE.replace('7', "8"))?);
+    drop(executor);
+    assert!(wait_for(0)?.is_empty(), "workers are left");
+
+    let mut executor = OpenClExecutor::start(DeviceSelector::Any, options())?;
+    executor.build_ahead(&good);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(workers()?.len(), 1, "a program is built ahead for a device that gains nothing");
+    Ok(())
+}
+
 #[test]
 fn a_worker_that_stands_by_takes_over_and_no_process_is_left() -> TestResult {
+    alone("executor::standby::alone_a_worker_stands_by")
+}
+
+#[test]
+fn programs_are_built_ahead_by_processes_of_their_own() -> TestResult {
+    alone("executor::standby::alone_programs_are_built_ahead")
+}
+
+/// Runs a test in a process of its own.
+fn alone(name: &str) -> TestResult {
     let done = std::process::Command::new(std::env::current_exe()?)
-        .args(["--ignored", "--exact", "--nocapture", "executor::standby::alone_a_worker_stands_by"])
+        .args(["--ignored", "--exact", "--nocapture", name])
         .output()?;
     assert!(
         done.status.success(),

@@ -68,6 +68,20 @@ fn joint_launches_give_the_fates_of_single_ones() -> TestResult {
 }
 
 #[test]
+fn mutants_of_several_modules_have_the_fates_of_single_launches() -> TestResult {
+    let bench = Bench::new()?;
+    let of = suite("sha_like");
+    let run = |batch: &str| bench.mutate(&of, &["--sample", "640", "-j", "1", "--device", "opencl", "--batch", batch]);
+    let (single, joint) = (run("off")?, run("joint")?);
+    let sizes = joint["timing"]["module_sizes"].as_array().ok_or("no sizes")?;
+    assert!(sizes.len() > 1 && sizes.iter().all(|size| size.as_u64() <= Some(512)), "{sizes:?}");
+    let (single, joint) = (fates(&single), fates(&joint));
+    let differ: Vec<_> = single.iter().filter(|(id, fate)| joint.get(*id) != Some(fate)).collect();
+    assert!(differ.is_empty() && single.len() == joint.len(), "{differ:#?}");
+    Ok(())
+}
+
+#[test]
 fn the_simulator_runs_one_by_one_what_is_asked_for_jointly() -> TestResult {
     let bench = Bench::new()?;
     let of = suite("vector_add");

@@ -1,0 +1,41 @@
+//! Has programs built by processes of their own before they are loaded. NVIDIA's driver builds one program of a process at a time, whatever
+//! the number of threads, but it keeps what it has built in a cache that all processes share: so whoever loads a program that another
+//! process has built gets it in milliseconds.
+
+use std::thread::{Builder, JoinHandle};
+
+use crate::exec::{DeviceCode, Target};
+
+/// Most processes that build at a time: each opens the device, which takes longer the more do so.
+const MOST: usize = 4;
+
+/// Returns how many processes build for an executor whose device takes code of this form.
+pub fn builders(target: Target) -> usize {
+    if target == Target::Ptx { MOST } else { 0 }
+}
+
+/// The programs that are being built, or have been and are not loaded yet.
+#[derive(Debug, Default)]
+pub struct Ahead(Vec<(DeviceCode, JoinHandle<()>)>);
+
+impl Ahead {
+    /// Has `build` called in the background, unless `most` others are being built. Whether it succeeds is for who loads the program to find
+    /// out.
+    pub fn begin(&mut self, code: &DeviceCode, most: usize, build: impl FnOnce(&DeviceCode) + Send + 'static) {
+        let busy = self.0.iter().filter(|(_, builder)| !builder.is_finished()).count();
+        if busy >= most || self.0.iter().any(|(known, _)| known == code) {
+            return;
+        }
+        let mine = code.clone();
+        let builder = Builder::new().name("builder".into()).spawn(move || build(&mine));
+        self.0.extend(builder.ok().map(|builder| (code.clone(), builder)));
+    }
+
+    /// Waits for a program, if it is being built.
+    pub fn wait(&mut self, code: &DeviceCode) {
+        if let Some(at) = self.0.iter().position(|(known, _)| known == code) {
+            // A builder that panicked has built nothing.
+            let _ = self.0.swap_remove(at).1.join();
+        }
+    }
+}

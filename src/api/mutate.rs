@@ -171,7 +171,8 @@ pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'
     }
     result.complaints = options.complaints(&result);
     if let Some(output) = &options.output {
-        store::write(&result, output)?;
+        // A whole matrix may take hundreds of megabytes.
+        store::write_in_pieces(&result, output)?;
     }
     for journal in journals {
         // The result is complete: a journal that stays must not cost it.

@@ -121,14 +121,17 @@ pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_text(&json, path)
 }
 
-/// Writes `result` as [`write()`] does, but piece by piece, so that it need not fit into memory: for values whose parts are
-/// made while they are written.
+/// Bytes that are written at a time.
+const PIECE: usize = 1 << 20;
+
+/// Writes `result` as [`write()`] does, but piece by piece, so that its text need not fit into memory: for large results, and for
+/// values whose parts are made while they are written.
 ///
 /// # Errors
 /// Those of [`write()`].
 pub fn write_in_pieces<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_with(path, |sink| {
-        let mut sink = BufWriter::new(sink);
+        let mut sink = BufWriter::with_capacity(PIECE, sink);
         serde_json::to_writer_pretty(&mut sink, result)?;
         sink.write_all(b"\n")?;
         sink.flush()

@@ -2,9 +2,13 @@
 //! the number of threads, but it keeps what it has built in a cache that all processes share: so whoever loads a program that another
 //! process has built gets it in milliseconds.
 
+use std::fs;
+use std::path::PathBuf;
 use std::thread::{Builder, JoinHandle};
 
-use crate::exec::{DeviceCode, Target};
+use crate::exec::{DeviceCode, DeviceInfo, Target};
+use crate::hash;
+use crate::kernel::cache;
 
 /// Most processes that build at a time: each opens the device, which takes longer the more do so.
 const MOST: usize = 4;
@@ -12,6 +16,19 @@ const MOST: usize = 4;
 /// Returns how many processes build for an executor whose device takes code of this form.
 pub fn builders(target: Target) -> usize {
     if target == Target::Ptx { MOST } else { 0 }
+}
+
+/// Returns the file which says that the driver's cache has had a program. `None` if there is no such cache.
+pub fn mark(code: &DeviceCode, device: &DeviceInfo) -> Option<PathBuf> {
+    let DeviceCode { target: Target::Ptx, bytes, build_options, .. } = code else { return None };
+    let parts = [bytes.as_slice(), build_options.as_bytes(), device.name.as_bytes(), device.driver.as_bytes()];
+    Some(cache::driver_folder()?.join("built").join(format!("{:032x}", hash::wide(&parts))))
+}
+
+/// Creates the file that [`mark`] returned. Without it the program is built ahead once more.
+pub fn set(mark: &std::path::Path) {
+    let made = mark.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(mark, ""));
+    drop(made);
 }
 
 /// The programs that are being built, or have been and are not loaded yet.

@@ -1,7 +1,7 @@
 //! Keeps one worker process alive, and tracks the programs that it has loaded.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::ahead::{self, Ahead};
@@ -258,6 +258,11 @@ impl OpenClExecutor {
     pub fn build_elsewhere(&mut self, code: &DeviceCode) {
         let most = self.options.builders.unwrap_or_else(|| ahead::builders(self.target));
         let (options, selector, target) = (self.options.clone(), self.selector.clone(), self.target);
+        let mark = ahead::mark(code, &self.device);
+        // Then loading it takes less time than opening the device once more.
+        if mark.as_deref().is_some_and(Path::exists) {
+            return;
+        }
         self.ahead.begin(code, most, move |code| {
             let opened = || -> Result<Process> {
                 let mut process = options.start(None, &Request::Open(selector.clone(), target))?;
@@ -266,8 +271,10 @@ impl OpenClExecutor {
             };
             let Ok(mut process) = opened() else { return };
             // Who loads the program finds out what is wrong with it.
-            if send(&mut process, 0, code).is_ok() {
-                let _ = wait_built(&mut process, &code.entry, Instant::now() + options.load_timeout);
+            let built = send(&mut process, 0, code)
+                .and_then(|()| wait_built(&mut process, &code.entry, Instant::now() + options.load_timeout));
+            if let (Ok(()), Some(mark)) = (built, &mark) {
+                ahead::set(mark);
             }
         });
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::begun::{Begun, RunOutputs, Running};
 use super::process::{NoReply, WorkerExit};
-use super::resident::{Bytes, Resident};
+use super::resident::{ALIGNMENT, Bytes, Resident};
 use super::supervisor::OpenClExecutor;
 use crate::error::{Error, Result};
 use crate::exec::joint::{self, JointLaunch, JointOutcome, JointRun, JointSweep, LEAF_BITS, RESULT_WORDS};
@@ -23,9 +23,6 @@ const MEMORY_DIVISOR: u64 = 4;
 
 /// Nor do they take more bytes than this: so many runs keep every device busy.
 const MOST_MEMORY: u64 = 4 << 30;
-
-/// Distance between what lies in the arena: enough for every type, and so that no run shares a line of a cache with another.
-pub const ALIGNMENT: u64 = 128;
 
 /// Bytes of a run, as the worker gets it: three words.
 const RUN_BYTES: usize = 12;

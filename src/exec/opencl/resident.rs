@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::joint::ALIGNMENT;
+/// Distance between what lies in the arena: enough for every type, and so that no run shares a line of a cache with another.
+pub const ALIGNMENT: u64 = 128;
 
 /// The contents of a buffer.
 pub type Bytes = Arc<Vec<u8>>;

@@ -19,30 +19,28 @@ use super::{Batching, Engine, LoadedModule, Strategy};
 const MAX_MUTANTS_PER_JOINT_MODULE: usize = 512;
 
 impl Engine<'_, '_> {
-    /// Returns how many of so many mutants the first module holds.
-    pub(super) fn in_first_module(&self, mutants: usize, per_launch: RunsPerLaunch) -> usize {
-        match per_launch {
-            RunsPerLaunch::Joint => {
-                let most = self.most_per_module.min(MAX_MUTANTS_PER_JOINT_MODULE);
-                mutants.div_ceil(mutants.div_ceil(most).max(1))
-            }
-            RunsPerLaunch::One | RunsPerLaunch::Batch => mutants.min(self.most_per_module),
-        }
+    /// Returns how many of so many mutants the first module for joint launches holds: all have about the same number.
+    fn in_first_module(&self, mutants: usize) -> usize {
+        let most = self.most_per_module.min(MAX_MUTANTS_PER_JOINT_MODULE);
+        mutants.div_ceil(mutants.div_ceil(most).max(1))
     }
 
-    /// Builds the first module and loads it on every executor. While they build it, modules of `others` are woven, and built ahead.
+    /// Builds the first module of mutants and loads it on every executor. If it is for joint launches, modules of the others are woven while
+    /// they build it, and built ahead.
     pub(super) fn build_and_load_first(
         &mut self,
-        mutants: &[MutantIndex],
-        others: &[MutantIndex],
+        all: &[MutantIndex],
         (pairs, effort, per_launch): (bool, Effort, RunsPerLaunch),
     ) -> Result<Refusable<LoadedModule>> {
-        if others.is_empty() {
-            return self.build_and_load(mutants, pairs, effort, per_launch);
+        let in_one = &all[..if pairs { all.len() } else { all.len().min(self.most_per_module) }];
+        let (mutants, others) = all.split_at(self.in_first_module(all.len()));
+        if pairs || per_launch != RunsPerLaunch::Joint || others.is_empty() {
+            return self.build_and_load(in_one, pairs, effort, per_launch);
         }
         let begun = Instant::now();
         let (woven, numbers) = self.weave(mutants, pairs, effort, per_launch)?;
         let woven = match woven {
+            Ok(woven) if woven.joint.is_none() => return self.build_and_load(in_one, pairs, effort, per_launch),
             Ok(woven) => woven,
             Err(why) => return Ok(Err(why)),
         };

@@ -196,24 +196,16 @@ impl<'a, 'c> Engine<'a, 'c> {
             return Ok(());
         }
         let woven: Vec<MutantIndex> = match self.options.strategy {
-            Strategy::Schemata => {
-                let fit = wanted.iter().copied().filter(|m| self.mutants[*m].edit.is_woven());
-                fit.collect()
-            }
+            Strategy::Schemata => wanted.iter().copied().filter(|m| self.mutants[*m].edit.is_woven()).collect(),
             Strategy::Rebuild => Vec::new(),
         };
         let per_launch = self.runs_per_launch();
-        let (woven, others) = woven.split_at(match pairs {
-            true => woven.len(),
-            false => self.in_first_module(woven.len(), per_launch),
-        });
         let effort = match self.options.strategy {
             Strategy::Schemata => Effort::Quick,
             Strategy::Rebuild => Effort::Full,
         };
         let begun = Instant::now();
-        let others = if per_launch == RunsPerLaunch::Joint { others } else { &[] };
-        let module = match self.build_and_load_first(woven, others, (pairs, effort, per_launch))? {
+        let module = match self.build_and_load_first(&woven, (pairs, effort, per_launch))? {
             Ok(module) => module,
             // The backend or the device cannot handle some mutant; it is identified when modules are built for running.
             Err(_) if !woven.is_empty() => {

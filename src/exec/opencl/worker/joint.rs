@@ -55,7 +55,7 @@ pub fn run(open: &OpenDevice, loaded: &LoadedProgram, joint: &Joint, memory: &mu
     let ran = sweep.run(results);
     // The objects must not be released while the device uses them.
     let finished = queue::finish(open.queue).map_err(Refusal::ended);
-    sweep.buffers.keep(open);
+    *open.joint_buffers.borrow_mut() = Some(sweep.buffers);
     ran.and(finished)?;
     Ok(Reply::Swept { kernel_times: sweep.times })
 }
@@ -117,7 +117,9 @@ impl<'a> Sweep<'a> {
         let size = |len: u64| usize::try_from(len).map_err(|_| outside());
         let kept = size(joint.kept)?;
         let buffers = Buffers::of(
-            open,
+            open.joint_buffers.take(),
+            context,
+            open.queue,
             Sizes {
                 arena: size(joint.arena)?,
                 kept,

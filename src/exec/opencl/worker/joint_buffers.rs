@@ -4,11 +4,11 @@
 use std::ptr;
 
 use opencl3::command_queue as queue;
+use opencl3::context::Context;
 use opencl3::types::cl_command_queue;
 
 use super::handles::{Event, Memory};
 use super::memory::empty_buffer;
-use super::open_device::OpenDevice;
 use super::refusal::{Refusal, outside};
 
 /// A buffer and its size in bytes.
@@ -48,8 +48,13 @@ impl Buffers {
     ///
     /// # Errors
     /// If the device has no memory, or not what it is said to keep.
-    pub fn of(open: &OpenDevice, sizes: Sizes) -> Result<Buffers, Refusal> {
-        let (arena, others) = match open.joint_buffers.borrow_mut().take() {
+    pub fn of(
+        before: Option<Buffers>,
+        context: &Context,
+        queue: cl_command_queue,
+        sizes: Sizes,
+    ) -> Result<Buffers, Refusal> {
+        let (arena, others) = match before {
             Some(Buffers { arena, probe, segments, runs, fields, results }) => {
                 (Some(arena), [probe, segments, runs, fields, results].map(Some))
             }
@@ -57,32 +62,27 @@ impl Buffers {
         };
         let [probe, segments, runs, fields, results] = others;
         Ok(Buffers {
-            arena: arena_of(open, arena, sizes)?,
-            probe: Sized::of(open, probe, sizes.probe)?,
-            segments: Sized::of(open, segments, sizes.segments)?,
-            runs: Sized::of(open, runs, sizes.runs)?,
-            fields: Sized::of(open, fields, sizes.fields)?,
-            results: Sized::of(open, results, sizes.results)?,
+            arena: arena_of(context, queue, arena, sizes)?,
+            probe: Sized::of(context, probe, sizes.probe)?,
+            segments: Sized::of(context, segments, sizes.segments)?,
+            runs: Sized::of(context, runs, sizes.runs)?,
+            fields: Sized::of(context, fields, sizes.fields)?,
+            results: Sized::of(context, results, sizes.results)?,
         })
-    }
-
-    /// Keeps them for the next sweep.
-    pub fn keep(self, open: &OpenDevice) {
-        *open.joint_buffers.borrow_mut() = Some(self);
     }
 }
 
 impl Sized {
-    fn of(open: &OpenDevice, known: Option<Sized>, bytes: usize) -> Result<Sized, Refusal> {
+    fn of(context: &Context, known: Option<Sized>, bytes: usize) -> Result<Sized, Refusal> {
         match known.filter(|known| known.size >= bytes) {
             Some(known) => Ok(known),
-            None => Ok(Sized { size: bytes, memory: empty_buffer(&open.context, bytes)? }),
+            None => Ok(Sized { size: bytes, memory: empty_buffer(context, bytes)? }),
         }
     }
 }
 
 /// Returns an arena that begins with what the sweep before has left, as far as that is kept.
-fn arena_of(open: &OpenDevice, known: Option<Sized>, sizes: Sizes) -> Result<Sized, Refusal> {
+fn arena_of(context: &Context, queue: cl_command_queue, known: Option<Sized>, sizes: Sizes) -> Result<Sized, Refusal> {
     if known.as_ref().map_or(0, |known| known.size) < sizes.kept {
         return Err(outside());
     }
@@ -90,11 +90,11 @@ fn arena_of(open: &OpenDevice, known: Option<Sized>, sizes: Sizes) -> Result<Siz
     let known = known.filter(|known| known.size >= sizes.arena || sizes.kept > 0);
     match known {
         Some(small) if small.size < sizes.arena => {
-            let larger = Sized { size: sizes.arena, memory: empty_buffer(&open.context, sizes.arena)? };
-            copy(open.queue, &small.memory, &larger.memory, sizes.kept)?;
+            let larger = Sized { size: sizes.arena, memory: empty_buffer(context, sizes.arena)? };
+            copy(queue, &small.memory, &larger.memory, sizes.kept)?;
             Ok(larger)
         }
-        known => Sized::of(open, known, sizes.arena),
+        known => Sized::of(context, known, sizes.arena),
     }
 }
 

@@ -3,7 +3,7 @@
 //! process has built gets it in milliseconds.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
 
 use crate::exec::{DeviceCode, DeviceInfo, Target};
@@ -26,7 +26,7 @@ pub fn mark(code: &DeviceCode, device: &DeviceInfo) -> Option<PathBuf> {
 }
 
 /// Creates the file that [`mark`] returned. Without it the program is built ahead once more.
-pub fn set(mark: &std::path::Path) {
+pub fn set(mark: &Path) {
     let made = mark.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(mark, ""));
     drop(made);
 }

@@ -15,6 +15,7 @@ use crate::exec::Executor;
 use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
 use crate::mutation::changed_lines::ChangedLines;
 use crate::mutation::configuration::configuration;
+use crate::mutation::content_hashes::ContentHashes;
 use crate::mutation::level::{MutationLevel, OperatorLevel};
 use crate::mutation::selection::Selection;
 use crate::mutation::source_level;
@@ -264,6 +265,7 @@ impl Making<'_> {
                 dimensions: self.dimensions,
                 source: opened.source(),
                 source_mutants: source_mutants.as_ref(),
+                contents: ContentHashes::default(),
             };
             let request = Request {
                 selection: self.selection.clone(),

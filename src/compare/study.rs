@@ -208,7 +208,7 @@ fn fault_row(fault: &Fault, tests: &[PoolTest]) -> FaultRow {
 fn judge<'a>(run: &'a LevelRun, used: &HashMap<&str, usize>) -> Judged<'a> {
     let all = &run.result.mutants;
     let mutants: Vec<usize> = (0..all.len()).filter(|at| counts(&all[*at])).collect();
-    let matrix = matrix_of(used, mutants.iter().map(|at| all[*at].killed_by.as_slice()));
+    let matrix = matrix_of(used, mutants.iter().map(|at| &all[*at].killed_by[..]));
     let positions = |of: Vec<usize>| of.into_iter().map(|at| mutants[at]).collect();
     let (minimal, hard) = (positions(minimal(&matrix)), positions(hard(&matrix)));
     Judged { run, mutants, matrix, minimal, hard }

@@ -233,7 +233,7 @@ pub fn read(
         std::io::ErrorKind::InvalidData => Error::caller(format!("{} is not UTF-8", path.display())),
         _ => Error::environment(format!("cannot read {}: {e}", path.display())),
     })?;
-    let source = Source { path: path.to_owned(), text };
+    let source = Source::new(path, text);
     let spec: InterfaceFile = de::read(&source, &source.parse()?)?;
     let declared = Declared::of_file(source.clone(), &spec)?;
     let folder = path.parent().unwrap_or(Path::new(""));

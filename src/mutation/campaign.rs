@@ -9,7 +9,7 @@ use crate::hash;
 use crate::instrument::mutants::Edit;
 use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
-use crate::result::mutate::{self as result, Comparison, MutateResult, Status, TestName, TestStatus};
+use crate::result::mutate::{self as result, Comparison, MutateResult, Status, TestNames, TestStatus};
 use crate::result::{Device, Header, mutate_summary};
 use crate::suite::resolve::Test;
 
@@ -18,11 +18,11 @@ pub use super::campaign_context::{CampaignContext, Request, dimensions};
 use super::changed_lines::ChangedLines;
 use super::configuration::{configuration, options_of};
 use super::decided_row::DecidedRow;
-use super::engine::{Engine, EngineCost, Options, Reach, names_of};
+use super::engine::{Engine, EngineCost, Options, Reach};
 use super::equivalence;
 pub use super::equivalence_classes::Class;
 use super::equivalence_classes::{Search, threads};
-use super::indices::{ByMutant, ByTest, MutantIndex, TestIndex};
+use super::indices::{ByMutant, MutantIndex, TestIndex};
 use super::item_interaction;
 pub use super::ledger::Entry;
 use super::ledger::{self, Ledger, MutantPair};
@@ -36,6 +36,7 @@ use super::runner::Scenario;
 use super::source_level::SourceMutants;
 use super::synchronisation::{self, MutantRuns, SimulatorJudge};
 use super::takeover::{self, KnownVerdicts, Takeover};
+use super::test_lists::TestLists;
 use super::verdict::MutantOutcome;
 
 /// Default repeats of a kernel whose work-items interact, and of any other (`--repeats` in docs/mutate.md).
@@ -75,8 +76,8 @@ pub fn run(
     let mut takeover = takeover.unwrap_or_default();
     // What the journal knows comes first: this run found it.
     let known = known.into_iter().chain(std::mem::take(&mut takeover.entries)).collect();
-    let names = names_of(campaign.tests);
-    let mut ledger = Ledger::open(&mutants, &names, request, journal, known);
+    let lists = TestLists::new(campaign.tests);
+    let mut ledger = Ledger::open(&mutants, &lists, request, journal, known);
     let searched = Instant::now();
     // With all pairs, proofs decide which mutants equal another and so are in no pair; a drawn sample is not
     // thinned out.
@@ -227,11 +228,6 @@ pub fn texts_of<'f>(files: impl Iterator<Item = &'f str>, sources: &Sources) -> 
     files.into_iter().filter_map(hash).collect()
 }
 
-/// Returns the names of the tests that mutants are run on, by position of the baseline.
-fn names(engine: &Engine<'_, '_>) -> Vec<TestName> {
-    engine.baselines().iter().map(|baseline| engine.names[baseline.position].clone()).collect()
-}
-
 /// Runs the open first-order mutants of this shard and enters their outcomes into the ledger. Returns those that
 /// were run.
 fn first_order(
@@ -242,13 +238,12 @@ fn first_order(
     items_interact: bool,
     takeover: &Takeover,
 ) -> Result<Vec<MutantIndex>> {
-    let names = names(engine);
+    let used = engine.used();
     for m in wanted {
-        ledger.set_covered(*m, &reach[m], &names);
+        ledger.set_covered(*m, ledger.lists.of(reach[m].tests(&used)));
     }
     let open: Vec<MutantIndex> =
         wanted.iter().copied().filter(|m| ledger.is_in_shard(*m) && !ledger.is_decided(*m)).collect();
-    let used: Vec<TestIndex> = engine.baselines().iter().map(|baseline| baseline.position).collect();
     let mut runs = Vec::with_capacity(open.len());
     for m in &open {
         let known = takeover.known(*m, &used);
@@ -258,7 +253,7 @@ fn first_order(
     let mutants = engine.mutants;
     // Mutants that the simulator judges too are journalled after it has.
     let is_final = |at: usize, status: Status| !is_simulated(&mutants[open[at]], status, items_interact);
-    let rows = run_rows(engine, ledger.journal, runs, engine.is_for_pairs(), &is_final)?;
+    let rows = run_rows(engine, (ledger.journal, ledger.lists), runs, engine.is_for_pairs(), &is_final)?;
     for (m, row) in open.iter().zip(rows) {
         ledger.decide(*m, row);
     }
@@ -272,7 +267,7 @@ fn second_order(
     pairs: &[MutantPair],
     reach: &HashMap<MutantIndex, Reach>,
 ) -> Result<()> {
-    let names = names(engine);
+    let used = engine.used();
     let either = |a: &[bool], b: &[bool]| a.iter().zip(b).map(|(a, b)| *a || *b).collect::<Vec<bool>>();
     let both: Vec<Reach> = pairs
         .iter()
@@ -281,13 +276,14 @@ fn second_order(
             _ => Reach::default(),
         })
         .collect();
-    let mut rows = ledger.pair_rows(pairs, &both, &names);
+    let covering = both.iter().map(|reach| ledger.lists.of(reach.tests(&used))).collect();
+    let mut rows = ledger.pair_rows(pairs, covering);
     let open: Vec<usize> =
         (0..pairs.len()).filter(|p| rows[*p].status == Status::Pending && pairs[*p].in_shard).collect();
     let parts = |p: usize| vec![pairs[p].first, pairs[p].second];
     let run = |p: &usize| OpenRow::new(parts(*p), &both[*p], both[*p].runs.clone(), None, &mut rows[*p]);
     let runs = open.iter().map(run).collect();
-    for (p, row) in open.iter().zip(run_rows(engine, ledger.journal, runs, true, &|_, _| true)?) {
+    for (p, row) in open.iter().zip(run_rows(engine, (ledger.journal, ledger.lists), runs, true, &|_, _| true)?) {
         rows[*p] = row;
     }
     ledger.pairs = rows;
@@ -304,29 +300,28 @@ struct OpenRow<'a> {
     known: Option<KnownVerdicts>,
     /// Row of the mutant in the result, without an outcome and without tests.
     row: result::Mutant,
-    /// The tests that reach it. There may be thousands for each of thousands of rows, so they are moved, not copied.
-    covered_by: Vec<TestName>,
+    /// The tests that reach it.
+    covered_by: TestNames,
 }
 
 /// Runs mutants or pairs and returns their rows with the outcomes. An outcome with a status `is_final`, by the position of the row, if
 /// nothing else decides about it: it is then journalled.
 fn run_rows(
     engine: &mut Engine<'_, '_>,
-    journal: Option<&Journal>,
+    (journal, lists): (Option<&Journal>, &TestLists),
     open: Vec<OpenRow<'_>>,
     pairs: bool,
     is_final: &(dyn Fn(usize, Status) -> bool + Sync),
 ) -> Result<Vec<result::Mutant>> {
-    let names = engine.names.clone();
-    let used: Vec<TestIndex> = engine.baselines().iter().map(|baseline| baseline.position).collect();
+    let used = engine.used();
     let decided = |at: usize, outcome: &MutantOutcome| {
         let Some(journal) = journal else { return Ok(()) };
-        let row = open[at].with(outcome, &names);
+        let row = open[at].with(outcome, lists);
         if is_final(at, row.status) { journal.append(&open[at].entry(row, outcome, &used)) } else { Ok(()) }
     };
     let scenario = |open: &OpenRow<'_>| Scenario { mutants: open.mutants.clone(), tests: open.runs.clone() };
     let outcomes = engine.run(open.iter().map(scenario).collect(), pairs, &decided)?;
-    Ok(open.into_iter().zip(&outcomes).map(|(open, outcome)| open.complete(outcome, &names)).collect())
+    Ok(open.into_iter().zip(&outcomes).map(|(open, outcome)| open.complete(outcome, lists)).collect())
 }
 
 impl<'a> OpenRow<'a> {
@@ -343,11 +338,11 @@ impl<'a> OpenRow<'a> {
     }
 
     /// Returns its row with an outcome, and without the tests that this run has found to detect the mutant, or to reach it.
-    fn with(&self, outcome: &MutantOutcome, names: &ByTest<TestName>) -> result::Mutant {
+    fn with(&self, outcome: &MutantOutcome, lists: &TestLists) -> result::Mutant {
         let mut row = self.row.clone();
         record_status(&mut row, outcome, self.reach.reached.contains(&true));
         if let Some(known) = self.known.as_ref().filter(|_| !outcome.is_decided()) {
-            known.complete(&mut row, names);
+            known.complete(&mut row, lists);
             row.taken_over = !self.runs.contains(&true) && row.status != Status::NoCoverage;
         }
         row
@@ -359,15 +354,14 @@ impl<'a> OpenRow<'a> {
             row.covered_by = self.covered_by.clone();
             return Entry::Decided(Box::new(row));
         }
-        let reaching = used.iter().zip(&self.reach.reached).filter(|(_, reached)| **reached).map(|(test, _)| *test);
-        Entry::Ran(Box::new(DecidedRow::new(row, outcome.killed_by.iter().copied(), reaching)))
+        Entry::Ran(Box::new(DecidedRow::new(row, outcome.killed_by.iter().copied(), self.reach.tests(used))))
     }
 
     /// Returns its row with an outcome and all tests.
-    fn complete(self, outcome: &MutantOutcome, names: &ByTest<TestName>) -> result::Mutant {
-        let mut row = self.with(outcome, names);
+    fn complete(self, outcome: &MutantOutcome, lists: &TestLists) -> result::Mutant {
+        let mut row = self.with(outcome, lists);
         if row.killed_by.is_empty() {
-            row.killed_by = named(&outcome.killed_by, names);
+            row.killed_by = lists.of(outcome.killed_by.iter().copied());
         }
         row.covered_by = self.covered_by;
         row
@@ -412,7 +406,7 @@ fn judge_on_simulator(
         let found = report.outcomes.get(&m).filter(|found| found.outcome.is_decided());
         if let Some(found) = found {
             let row = &mut ledger.rows[m];
-            record_outcome(row, &found.outcome, true, &engine.names);
+            record_outcome(row, &found.outcome, true, ledger.lists);
             row.schedule = Some(found.schedule.clone()).filter(|s| !s.is_natural());
         }
         if let Some(journal) = ledger.journal {
@@ -423,18 +417,14 @@ fn judge_on_simulator(
 }
 
 /// Writes an outcome into a mutant's row.
-fn record_outcome(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool, names: &ByTest<TestName>) {
+fn record_outcome(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool, lists: &TestLists) {
     record_status(row, outcome, reached);
-    row.killed_by = named(&outcome.killed_by, names);
+    row.killed_by = lists.of(outcome.killed_by.iter().copied());
 }
 
 /// Writes an outcome without its tests into a mutant's row.
 fn record_status(row: &mut result::Mutant, outcome: &MutantOutcome, reached: bool) {
     (row.status, row.reason) = outcome.status(reached);
-}
-
-fn named(tests: &[TestIndex], names: &ByTest<TestName>) -> Vec<TestName> {
-    tests.iter().map(|test| names[*test].clone()).collect()
 }
 
 fn test_outcomes(engine: &Engine<'_, '_>) -> Vec<result::TestOutcome> {

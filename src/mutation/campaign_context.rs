@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::changed_lines::ChangedLines;
+use super::content_hashes::ContentHashes;
 use super::engine::{Batching, Strategy};
 use super::level::MutationLevel;
 use super::selection::Selection;
@@ -67,6 +68,8 @@ pub struct CampaignContext<'a, 'c> {
     pub source: String,
     /// The mutants of the source's text; `None`: those of the canonical form are used.
     pub source_mutants: Option<&'a SourceMutants>,
+    /// Of the tests.
+    pub contents: ContentHashes,
 }
 
 /// Returns the most dimensions of these tests' launches.

@@ -4,9 +4,10 @@
 use std::fmt::{self, Write as _};
 
 use super::campaign_context::{CampaignContext, Request};
+use super::content_hashes::ContentHashes;
 use super::engine::Strategy;
 use super::mutant_set::mutants;
-use crate::hash::{self, Fnv1a};
+use crate::hash::Fnv1a;
 use crate::result::mutate::MutateOptions;
 use crate::suite::launch::{ArgValue, Launch};
 use crate::suite::resolve::{Expectation, Test};
@@ -22,7 +23,7 @@ pub fn configuration(campaign: &CampaignContext<'_, '_>, request: &Request) -> S
             writeln!(hash, "{}", mutant.id)?;
         }
         writeln!(hash, "\0{:?} {}", options_of(request), request.seed)?;
-        campaign.tests.iter().try_for_each(|test| of_test(hash, test))
+        campaign.tests.iter().try_for_each(|test| of_test(hash, test, &campaign.contents))
     };
     // Writing to a hash cannot fail.
     let _: fmt::Result = parts(&mut hash);
@@ -30,14 +31,14 @@ pub fn configuration(campaign: &CampaignContext<'_, '_>, request: &Request) -> S
 }
 
 /// Adds a test: its name, its launch and what it expects. Contents, which may be large, are hashed as bytes.
-fn of_test(hash: &mut Fnv1a, test: &Test) -> fmt::Result {
+fn of_test(hash: &mut Fnv1a, test: &Test, contents: &ContentHashes) -> fmt::Result {
     let Launch { range, args, schedule, allows_faults, margins, views } = &test.launch;
     writeln!(hash, "{} {range:?} {schedule:?} {allows_faults} {margins:?} {views:?}", test.name)?;
     for arg in args {
         match arg {
-            ArgValue::Buffer(bytes) => writeln!(hash, "buffer {} {:032x}", bytes.len(), hash::wide(&[bytes]))?,
+            ArgValue::Buffer(bytes) => writeln!(hash, "buffer {} {}", bytes.len(), contents.of(bytes))?,
             ArgValue::Image { shape, format, texels } => {
-                writeln!(hash, "image {shape:?} {format:?} {:032x}", hash::wide(&[texels]))?;
+                writeln!(hash, "image {shape:?} {format:?} {}", contents.of(texels))?;
             }
             ArgValue::Value(_) | ArgValue::Same(_) | ArgValue::Local(_) | ArgValue::Sampler { .. } => {
                 writeln!(hash, "{arg:?}")?;
@@ -45,7 +46,7 @@ fn of_test(hash: &mut Fnv1a, test: &Test) -> fmt::Result {
         }
     }
     test.expectations.iter().try_for_each(|Expectation { position, bytes, ty, tolerance }| {
-        writeln!(hash, "{position} {} {:032x} {ty:?} {tolerance:?}", bytes.len(), hash::wide(&[bytes]))
+        writeln!(hash, "{position} {} {} {ty:?} {tolerance:?}", bytes.len(), contents.of(bytes))
     })
 }
 

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::campaign_context::{CampaignContext, Request};
 use super::decided_row::DecidedRow;
-use super::engine::Reach;
 use super::equivalence::SAME_FOR_LAUNCHES;
 use super::equivalence_classes::{Class, Classes, Search, positions};
 use super::higher_order;
-use super::indices::{ByMutant, ByTest, MutantIndex};
+use super::indices::{ByMutant, MutantIndex};
 use super::mutant::{Mutant, SourceRange, Spot};
+use super::test_lists::TestLists;
 use crate::error::{Error, Result};
 use crate::result::journal::Journal;
-use crate::result::mutate::{self as result, Location, Position, Status, TestName};
+use crate::result::mutate::{self as result, Location, Position, Status, TestNames};
 use crate::result::shard::Shard;
 
 /// Number of mutants submitted to the solver between two journal entries: the most proofs that an interrupted
@@ -55,6 +55,8 @@ pub struct MutantPair {
 /// The state of each mutant of a run.
 pub struct Ledger<'a> {
     pub journal: Option<&'a Journal>,
+    /// The lists of tests that rows share.
+    pub lists: &'a TestLists,
     /// Rows of the first-order mutants, by position.
     pub rows: ByMutant<result::Mutant>,
     decided: ByMutant<bool>,
@@ -72,13 +74,14 @@ impl<'a> Ledger<'a> {
     /// Creates the ledger of a run on tests with these names, and enters what the journal knows.
     pub fn open(
         mutants: &'a [Mutant],
-        names: &ByTest<TestName>,
+        lists: &'a TestLists,
         request: &Request,
         journal: Option<&'a Journal>,
         known: Vec<Entry>,
     ) -> Ledger<'a> {
         let mut ledger = Ledger {
             journal,
+            lists,
             rows: mutants.iter().map(row).collect(),
             decided: ByMutant::filled(false, mutants.len()),
             in_shard: ByMutant::filled(true, mutants.len()),
@@ -93,7 +96,7 @@ impl<'a> Ledger<'a> {
             let row = match entry {
                 Entry::Decided(row) => *row,
                 // What is damaged is run again.
-                Entry::Ran(row) => match row.with_names(names) {
+                Entry::Ran(row) => match row.with_names(lists) {
                     Some(row) => row,
                     None => continue,
                 },
@@ -351,7 +354,8 @@ impl<'a> Ledger<'a> {
             match (&after[m], &inherited[m]) {
                 (Some(Class::Equivalent(reason)), _) => {
                     (row.status, row.reason) = (Status::Equivalent, Some(reason.clone()));
-                    (row.duplicate_of, row.killed_by, row.covered_by) = (None, Vec::new(), Vec::new());
+                    (row.duplicate_of, row.killed_by, row.covered_by) =
+                        (None, TestNames::default(), TestNames::default());
                     row.schedule = None;
                 }
                 (Some(Class::Duplicate(of)), _) => row.duplicate_of = Some(of.clone()),
@@ -385,9 +389,9 @@ impl<'a> Ledger<'a> {
     }
 
     /// Enters the tests that reach a mutant, unless its row is final or belongs to another shard.
-    pub fn set_covered(&mut self, m: MutantIndex, reach: &Reach, names: &[TestName]) {
+    pub fn set_covered(&mut self, m: MutantIndex, covering: TestNames) {
         if self.is_in_shard(m) && !self.decided[m] {
-            self.rows[m].covered_by = covering_tests(reach, names);
+            self.rows[m].covered_by = covering;
         }
     }
 
@@ -417,17 +421,17 @@ impl<'a> Ledger<'a> {
         pairs.into_iter().map(pair).collect()
     }
 
-    /// Returns the rows of pairs: those known from the journal, pending ones for the rest.
-    pub fn pair_rows(&self, pairs: &[MutantPair], reach: &[Reach], names: &[TestName]) -> Vec<result::Mutant> {
+    /// Returns the rows of pairs: those known from the journal, pending ones for the rest. `covering`: for each the tests that reach it.
+    pub fn pair_rows(&self, pairs: &[MutantPair], covering: Vec<TestNames>) -> Vec<result::Mutant> {
         let known: HashMap<&str, &result::Mutant> = self.pairs.iter().map(|row| (row.id.as_str(), row)).collect();
-        let row = |(pair, reach): (&MutantPair, &Reach)| match known.get(pair.id.as_str()) {
+        let row = |(pair, covering): (&MutantPair, TestNames)| match known.get(pair.id.as_str()) {
             Some(row) => (*row).clone(),
-            None => self.pair_row(pair, reach, names),
+            None => self.pair_row(pair, covering),
         };
-        pairs.iter().zip(reach).map(row).collect()
+        pairs.iter().zip(covering).map(row).collect()
     }
 
-    fn pair_row(&self, pair: &MutantPair, reach: &Reach, names: &[TestName]) -> result::Mutant {
+    fn pair_row(&self, pair: &MutantPair, covering: TestNames) -> result::Mutant {
         let (a, b) = (&self.rows[pair.first], &self.rows[pair.second]);
         let conflict = pair.conflict.filter(|_| pair.in_shard);
         result::Mutant {
@@ -439,8 +443,8 @@ impl<'a> Ledger<'a> {
             location: a.location.clone(),
             spelling: None,
             status: if conflict.is_some() { Status::Ignored } else { Status::Pending },
-            killed_by: Vec::new(),
-            covered_by: if pair.in_shard { covering_tests(reach, names) } else { Vec::new() },
+            killed_by: TestNames::default(),
+            covered_by: if pair.in_shard { covering } else { TestNames::default() },
             duplicate_of: None,
             reason: conflict.map(str::to_owned),
             schedule: None,
@@ -457,10 +461,6 @@ impl<'a> Ledger<'a> {
     }
 }
 
-fn covering_tests(reach: &Reach, names: &[TestName]) -> Vec<TestName> {
-    names.iter().zip(&reach.reached).filter(|(_, reached)| **reached).map(|(name, _)| name.clone()).collect()
-}
-
 /// Returns the row of a mutant about which nothing is known yet.
 pub(super) fn row(mutant: &Mutant) -> result::Mutant {
     result::Mutant {
@@ -472,8 +472,8 @@ pub(super) fn row(mutant: &Mutant) -> result::Mutant {
         location: mutant.range.as_ref().map(location).unwrap_or_default(),
         spelling: mutant.spelling.as_ref().map(location),
         status: Status::Pending,
-        killed_by: Vec::new(),
-        covered_by: Vec::new(),
+        killed_by: TestNames::default(),
+        covered_by: TestNames::default(),
         duplicate_of: None,
         reason: None,
         schedule: None,

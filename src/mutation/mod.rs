@@ -8,6 +8,7 @@ mod campaign_context;
 mod case;
 pub mod changed_lines;
 pub mod configuration;
+pub mod content_hashes;
 pub mod control;
 mod decided_row;
 pub mod engine;
@@ -42,6 +43,7 @@ pub mod source_ops;
 pub mod subject;
 pub mod synchronisation;
 pub mod takeover;
+pub mod test_lists;
 pub mod twins;
 pub mod verdict;
 

@@ -11,7 +11,7 @@ use crate::exec::{Run, VariationOutcome};
 use crate::hash::Fnv1a;
 use crate::instrument::layout::{FaultKind, HEADER_WORDS, slot};
 use crate::instrument::mutants::infection::{InfectionLayout, MutantObservation};
-use crate::result::mutate::{self as result, MutateOptions, MutateResult, Status, TestStatus};
+use crate::result::mutate::{self as result, MutateOptions, MutateResult, Status, TestNames, TestStatus};
 use crate::result::outcomes::{Outcome, RunEnd, Said};
 use crate::result::probe_map::{Change, LeftOut, Mutant, ProbeMap};
 use crate::result::{Header, mutate_summary};
@@ -265,7 +265,7 @@ impl Judge<'_> {
             _ => outcome.status(!covered.is_empty()),
         };
         row.killed_by = outcome.killed_by.iter().map(|test| self.tests[test.0].name.as_str().into()).collect();
-        row.covered_by = covered;
+        row.covered_by = covered.into();
         row
     }
 }
@@ -294,8 +294,8 @@ fn row(id: &str, operator: &str, function: &str, change: Option<&Change>) -> res
         location: location.unwrap_or_default(),
         spelling: change.and_then(|change| change.spelling.clone()),
         status: Status::Pending,
-        killed_by: Vec::new(),
-        covered_by: Vec::new(),
+        killed_by: TestNames::default(),
+        covered_by: TestNames::default(),
         duplicate_of: None,
         reason: None,
         schedule: None,

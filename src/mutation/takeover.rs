@@ -10,18 +10,20 @@ use std::fmt::Write as _;
 
 use super::campaign_context::{CampaignContext, Request};
 use super::configuration::options_of;
+use super::content_hashes::ContentHashes;
 use super::engine::Reach;
 use super::equivalence::{PROVED, SAME_REFINED_FORM};
 use super::equivalence_classes::Class;
-use super::indices::{ByTest, MutantIndex, TestIndex};
+use super::indices::{MutantIndex, TestIndex};
 use super::ledger::{self, Entry};
 use super::moved_places::MovedPlaces;
 use super::mutant::Mutant;
 use super::synchronisation::is_of_synchronisation;
+use super::test_lists::TestLists;
 use super::verdict;
 use crate::exec::DeviceInfo;
 use crate::hash;
-use crate::result::mutate::{self as result, Basis, MutateResult, NotSimulated, Status, TestName, TestStatus};
+use crate::result::mutate::{self as result, Basis, MutateResult, NotSimulated, Status, TestStatus};
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
@@ -30,7 +32,7 @@ pub fn basis(campaign: &CampaignContext<'_, '_>, request: &Request) -> Basis {
     Basis {
         code: hash_of(&[campaign.under_test.code_text().as_bytes()]),
         options: options(request),
-        tests: campaign.tests.iter().map(|test| (test.name.clone(), of_test(test))).collect(),
+        tests: campaign.tests.iter().map(|test| (test.name.clone(), of_test(test, &campaign.contents))).collect(),
     }
 }
 
@@ -52,7 +54,7 @@ fn options(request: &Request) -> String {
 }
 
 /// Returns the hash of what a test launches and expects.
-fn of_test(test: &Test) -> String {
+fn of_test(test: &Test, contents: &ContentHashes) -> String {
     let launch = &test.launch;
     let mut text = format!(
         "{:?} {:?} {} {:?} {:?} {:?} {:?} {:?}",
@@ -68,13 +70,14 @@ fn of_test(test: &Test) -> String {
     // Contents may be large, and are hashed as they are.
     for arg in &launch.args {
         let _: std::fmt::Result = match arg {
-            ArgValue::Buffer(bytes) => write!(text, " {}", hash_of(&[bytes])),
-            ArgValue::Image { shape, format, texels } => write!(text, " {shape:?} {format:?} {}", hash_of(&[texels])),
+            ArgValue::Buffer(bytes) => write!(text, " {}", contents.of(bytes)),
+            ArgValue::Image { shape, format, texels } => write!(text, " {shape:?} {format:?} {}", contents.of(texels)),
             other => write!(text, " {other:?}"),
         };
     }
     for e in &test.expectations {
-        let _: std::fmt::Result = write!(text, " {} {:?} {:?} {}", e.position, e.ty, e.tolerance, hash_of(&[&e.bytes]));
+        let _: std::fmt::Result =
+            write!(text, " {} {:?} {:?} {}", e.position, e.ty, e.tolerance, contents.of(&e.bytes));
     }
     hash_of(&[text.as_bytes()])
 }
@@ -113,10 +116,10 @@ impl KnownVerdicts {
     }
 
     /// Writes the known detection into the row of a mutant that no other test detects.
-    pub fn complete(&self, row: &mut result::Mutant, names: &ByTest<TestName>) {
+    pub fn complete(&self, row: &mut result::Mutant, lists: &TestLists) {
         if let Some(Detection { test, status, reason }) = &self.detected {
             (row.status, row.reason) = (*status, reason.clone());
-            row.killed_by = vec![names[*test].clone()];
+            row.killed_by = lists.of([*test]);
         }
     }
 }

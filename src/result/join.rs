@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::merge::{add_timing, distinct};
-use super::mutate::{Mutant, MutateResult, Status, TestName};
+use super::mutate::{Mutant, MutateResult, Status, TestName, TestNames};
 use super::mutate_summary::finish;
 use crate::error::{Error, Result};
 use crate::hash::Fnv1a;
@@ -97,17 +97,16 @@ fn joined_row(rows: &[&Mutant], positions: &HashMap<&str, usize>, full_matrix: b
     let Some(decisive) = rows.iter().min_by_key(|row| rank(row)) else {
         unreachable!("there is a row for each part");
     };
-    let in_order = |of: fn(&Mutant) -> &Vec<TestName>| {
-        let mut tests: Vec<TestName> = rows.iter().flat_map(|row| of(row).clone()).collect();
+    let in_order = |of: fn(&Mutant) -> &TestNames| {
+        let mut tests: Vec<TestName> = rows.iter().flat_map(|row| of(row).iter().cloned()).collect();
         tests.sort_by_key(position);
         tests
     };
     let mut row = Mutant { duplicate_of: None, ..(*decisive).clone() };
-    row.covered_by = in_order(|row| &row.covered_by);
-    row.killed_by = in_order(|row| &row.killed_by);
-    if !full_matrix {
-        row.killed_by.truncate(1);
-    }
+    row.covered_by = in_order(|row| &row.covered_by).into();
+    let mut killed_by = in_order(|row| &row.killed_by);
+    killed_by.truncate(if full_matrix { killed_by.len() } else { 1 });
+    row.killed_by = killed_by.into();
     let is_partly_equivalent = rows.iter().any(|row| row.status.is_equivalent());
     if row.status.is_undetected() && !row.status.is_equivalent() && is_partly_equivalent {
         let with_others = "with the values of other tests it is equivalent";

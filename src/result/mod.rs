@@ -11,6 +11,7 @@ pub mod def_use;
 pub mod devices;
 pub mod gather;
 pub mod generate;
+mod indented;
 pub mod inspect;
 pub mod join;
 pub mod journal;

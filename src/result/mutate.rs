@@ -12,6 +12,9 @@ use crate::suite::schedule::Schedule;
 /// The name of a test, of which rows of many mutants share one copy.
 pub type TestName = Arc<str>;
 
+/// Names of tests in suite order, of which rows of many mutants share one list.
+pub type TestNames = Arc<[TestName]>;
+
 /// The result of `kassay mutate`: how well a suite detects faults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MutateResult {
@@ -209,9 +212,11 @@ pub struct Mutant {
     pub status: Status,
     /// Names of the tests that detected it, including by a fault or a time-out, in suite order; at most one
     /// without `--full-matrix`.
-    pub killed_by: Vec<TestName>,
+    #[schemars(with = "Vec<TestName>")]
+    pub killed_by: TestNames,
     /// Names of the tests that reach it.
-    pub covered_by: Vec<TestName>,
+    #[schemars(with = "Vec<TestName>")]
+    pub covered_by: TestNames,
     /// Id of the mutant that it equals, whose status it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<String>,

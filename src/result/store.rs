@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Serializer;
 
 use super::capture::CaptureResult;
 use super::check::{CheckResult, CheckSet};
@@ -16,6 +17,7 @@ use super::compare::CompareResult;
 use super::cover::CoverResult;
 use super::devices::DevicesResult;
 use super::generate::{GenerateResult, GenerateSet};
+use super::indented::Indented;
 use super::inspect::InspectResult;
 use super::mutate::MutateResult;
 use super::run::{RunResult, RunSet};
@@ -132,7 +134,7 @@ const PIECE: usize = 1 << 20;
 pub fn write_in_pieces<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_with(path, |sink| {
         let mut sink = BufWriter::with_capacity(PIECE, sink);
-        serde_json::to_writer_pretty(&mut sink, result)?;
+        result.serialize(&mut Serializer::with_formatter(&mut sink, Indented::default()))?;
         sink.write_all(b"\n")?;
         sink.flush()
     })

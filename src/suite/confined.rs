@@ -93,7 +93,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("include")).unwrap();
         let sandbox = Sandbox::around(&folder.path().join("suite.toml")).unwrap();
-        let source = Source { path: "suite.toml".into(), text: String::new() };
+        let source = Source::new("suite.toml", "");
         let check = |options: &[&str]| {
             let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
             check_options(&source, &(0..0), &options, &sandbox)

@@ -4,8 +4,10 @@
 //! meaning of the keys is not decided here.
 
 use std::io::ErrorKind;
+use std::iter;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::error::{Error, Place, Result};
 use crate::files::{self, Sandbox};
@@ -56,6 +58,8 @@ pub struct Source {
     pub path: PathBuf,
     /// The complete text.
     pub text: String,
+    /// Where each line begins, once a place was asked for: a suite of thousands of tests asks for thousands.
+    lines: OnceLock<Vec<usize>>,
 }
 
 impl Node {
@@ -86,6 +90,11 @@ impl Node {
 }
 
 impl Source {
+    /// Takes a text and the path that it has in messages.
+    pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Source {
+        Source { path: path.into(), text: text.into(), lines: OnceLock::new() }
+    }
+
     /// Reads the text of a suite's file.
     ///
     /// # Errors
@@ -98,7 +107,7 @@ impl Source {
             };
             Error::caller(format!("cannot read the suite `{}`: {e}", path.display())).help(help)
         })?;
-        Ok(Source { path: path.to_owned(), text })
+        Ok(Source::new(path, text))
     }
 
     /// Returns the place of the start of a span.
@@ -107,12 +116,15 @@ impl Source {
         while !self.text.is_char_boundary(at) {
             at -= 1;
         }
-        let start = self.text[..at].rfind('\n').map_or(0, |i| i + 1);
+        let lines =
+            self.lines.get_or_init(|| iter::once(0).chain(self.text.match_indices('\n').map(|(i, _)| i + 1)).collect());
+        let line = lines.partition_point(|start| *start <= at);
+        let start = lines[line - 1];
         let end = self.text[at..].find('\n').map_or(self.text.len(), |i| at + i);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Place {
             file: self.path.clone(),
-            line: count(self.text[..at].matches('\n').count() + 1),
+            line: count(line),
             column: count(at - start + 1),
             text: Some(self.text[start..end].trim_end_matches('\r').to_owned()),
         }

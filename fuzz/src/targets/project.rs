@@ -19,7 +19,7 @@ pub fn project(input: &[u8]) {
         }
     });
     let Ok(text) = String::from_utf8(input.to_vec()) else { return };
-    let source = Source { path: "kassay.toml".into(), text };
+    let source = Source::new("kassay.toml", text);
     if source.parse().is_ok_and(|root| leaves(&root)) {
         return;
     }

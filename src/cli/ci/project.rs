@@ -102,7 +102,7 @@ impl Project {
     pub fn read(path: &Path, profile: Option<&str>) -> Result<Project> {
         let text = files::read_text(path, None)
             .map_err(|e| Error::caller(format!("cannot read the project {}: {e}", path.display())))?;
-        let source = Source { path: path.to_owned(), text };
+        let source = Source::new(path, text);
         let root = source.parse()?;
         let project = Project { source, root, profile: profile.map(str::to_owned) };
         project.check()?;

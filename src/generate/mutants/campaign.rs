@@ -26,6 +26,7 @@ use crate::generate::search::{
 use crate::kernel::ast::Ast;
 use crate::kernel::source::Sources;
 use crate::mutation::campaign::{self, CampaignContext, Request};
+use crate::mutation::content_hashes::ContentHashes;
 use crate::mutation::engine::{Batching, Strategy};
 use crate::mutation::level::MutationLevel;
 use crate::mutation::mutant_pool::{MutantPool, PoolOptions};
@@ -347,6 +348,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             dimensions: campaign::dimensions(tests),
             source: job.options.source.clone(),
             source_mutants: None,
+            contents: ContentHashes::default(),
         }
     }
 

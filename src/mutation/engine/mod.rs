@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::exec::{Executor, ProgramId, RunOptions};
 use crate::instrument::mutants::{Edit, LocalVariable};
-use crate::result::mutate::TestName;
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
 
@@ -85,13 +84,18 @@ pub struct Reach {
     pub runs: Vec<bool>,
 }
 
+impl Reach {
+    /// Returns the tests that reach the mutant. `used`: the test of each baseline.
+    pub fn tests<'u>(&'u self, used: &'u [TestIndex]) -> impl Iterator<Item = TestIndex> + 'u {
+        used.iter().zip(&self.reached).filter(|(_, reached)| **reached).map(|(test, _)| *test)
+    }
+}
+
 /// Builds, loads and runs the mutants of a kernel.
 pub struct Engine<'a, 'c> {
     pub module_builder: ModuleBuilder<'a, 'c>,
     pub executors: Vec<Box<dyn Executor>>,
     pub tests: &'a [Test],
-    /// Their names, as rows of mutants hold them.
-    pub names: ByTest<TestName>,
     pub mutants: &'a [Mutant],
     /// By mutant: whether the infection run may rule out pairs (see `prunable` and `cfg::taint`).
     pub prunable: ByMutant<bool>,
@@ -148,7 +152,6 @@ impl<'a, 'c> Engine<'a, 'c> {
             module_builder,
             executors,
             tests,
-            names: names_of(tests),
             mutants,
             prunable: ByMutant::filled(false, mutants.len()),
             options,
@@ -172,6 +175,11 @@ impl<'a, 'c> Engine<'a, 'c> {
     /// Returns the baselines of the tests that are used, in the suite's order.
     pub fn baselines(&self) -> &[TestBaseline<'a>] {
         &self.baselines
+    }
+
+    /// Returns the tests of these baselines.
+    pub fn used(&self) -> Vec<TestIndex> {
+        self.baselines.iter().map(|baseline| baseline.position).collect()
     }
 
     /// Returns whether the time was up before some test was run on the original.
@@ -468,9 +476,4 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
         }
     }
-}
-
-/// Returns the names of tests, as rows of mutants hold them.
-pub fn names_of(tests: &[Test]) -> ByTest<TestName> {
-    tests.iter().map(|test| TestName::from(test.name.as_str())).collect()
 }

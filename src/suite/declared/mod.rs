@@ -37,7 +37,7 @@ impl Declared {
             Error::caller(format!("cannot read the interface file `{}`: {e}", path.display()))
                 .help("`kassay inspect KERNEL --write-interface FILE` writes one")
         })?;
-        let source = Source { path: path.to_owned(), text };
+        let source = Source::new(path, text);
         let file: InterfaceFile = de::read(&source, &source.parse()?)?;
         Declared::of_file(source, &file)
     }

@@ -46,8 +46,8 @@ fn mutant(operator: &str, line: u32, original: &str, replacement: &str, status: 
         location,
         spelling: None,
         status,
-        killed_by: if status == Status::Killed { names(&["even"]) } else { vec![] },
-        covered_by: if reached { names(&["even", "odd length"]) } else { vec![] },
+        killed_by: if status == Status::Killed { names(&["even"]) } else { [].into() },
+        covered_by: if reached { names(&["even", "odd length"]) } else { [].into() },
         duplicate_of: None,
         reason: None,
         schedule: None,
@@ -82,7 +82,7 @@ pub fn mutate_result() -> MutateResult {
     mutants[3].duplicate_of = Some(mutants[2].id.clone());
     mutants[4].reason = Some("even: read out of bounds of `x` at kernels/sum.cl:11:28".into());
     mutants[6].spelling = Some(place(8, "get_local_id(0)"));
-    mutants[8].covered_by.truncate(1);
+    mutants[8].covered_by = mutants[8].covered_by[..1].into();
     mutants[10].reason = Some("odd length: an output differed in 1 of 3 runs".into());
     mutants[11].reason = Some("not of this operand".into());
     let mut result = MutateResult {

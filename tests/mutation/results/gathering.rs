@@ -28,7 +28,7 @@ fn kernel(folder: &Path, name: &str, statuses: &[Status], shards: u32) -> Mutate
         let mut part = whole.clone();
         part.shard = Some(shard.to_string());
         for mutant in part.mutants.iter_mut().filter(|mutant| !shard.owns_mutant(mutant)) {
-            *mutant = Mutant { status: Status::Pending, killed_by: vec![], covered_by: vec![], ..mutant.clone() };
+            *mutant = Mutant { status: Status::Pending, killed_by: [].into(), covered_by: [].into(), ..mutant.clone() };
         }
         finish(&mut part, &class_of);
         store::write(&part, &folder.join(name).join(format!("{number}.json"))).unwrap();

@@ -31,8 +31,8 @@ fn shard(whole: &MutateResult, shard: Shard, knows_duplicates: bool) -> MutateRe
     part.timing.module_sizes = vec![u64::from(shard.number())];
     for mutant in part.mutants.iter_mut().filter(|m| !shard.owns_mutant(m)) {
         mutant.status = Status::Pending;
-        mutant.killed_by.clear();
-        mutant.covered_by.clear();
+        mutant.killed_by = [].into();
+        mutant.covered_by = [].into();
         mutant.reason = None;
         if !knows_duplicates {
             mutant.duplicate_of = None;

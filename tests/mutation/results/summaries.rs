@@ -30,7 +30,7 @@ fn scores_divide_as_documented() {
     .map(|(n, status)| {
         let mut m = mutant(&format!("m{n}"), *status);
         if !matches!(status, NoCoverage | Ignored | Pending) {
-            m.covered_by = vec!["even".into()];
+            m.covered_by = ["even".into()].into();
         }
         m
     })
@@ -93,8 +93,8 @@ fn surviving_pairs_are_classified_by_their_parts() {
 #[test]
 fn a_duplicate_has_the_status_of_what_it_equals() {
     let mut original = mutant("a", Status::Killed);
-    original.killed_by = vec!["even".into()];
-    original.covered_by = vec!["even".into(), "empty".into()];
+    original.killed_by = ["even".into()].into();
+    original.covered_by = ["even".into(), "empty".into()].into();
     original.reason = Some("y[3] is 4 instead of 5".into());
     let mut duplicate = mutant("b", Status::Pending);
     duplicate.duplicate_of = Some("a".into());

@@ -84,7 +84,36 @@ pub(super) fn start_executors(
     tests: &[Test],
     interface: &Interface,
 ) -> Result<Vec<Box<dyn Executor>>> {
-    let StartedExecutors { executors, note } = starting.ready()?;
+    check_started(opened, starting.ready()?, tests, interface)
+}
+
+/// Waits for executors as [`start_executors`] does, while this thread does something else.
+///
+/// # Errors
+/// Those of [`start_executors`], else those of `meanwhile`.
+pub(super) fn start_executors_during<T>(
+    opened: &Opened,
+    starting: StartingExecutors,
+    tests: &[Test],
+    interface: &Interface,
+    meanwhile: impl FnOnce() -> Result<T>,
+) -> Result<(Vec<Box<dyn Executor>>, T)> {
+    let (started, done) = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| starting.ready());
+        let done = meanwhile();
+        let lost = || Err(Error::internal("the thread that waited for the device ended early"));
+        (waiting.join().unwrap_or_else(|_| lost()), done)
+    });
+    Ok((check_started(opened, started?, tests, interface)?, done?))
+}
+
+/// Checks what was started, and tells the user what there is to be told.
+fn check_started(
+    opened: &Opened,
+    StartedExecutors { executors, note }: StartedExecutors,
+    tests: &[Test],
+    interface: &Interface,
+) -> Result<Vec<Box<dyn Executor>>> {
     if let Some(why) = note {
         opened.observer().note(&why);
     }

@@ -12,7 +12,7 @@ use super::options::{check_range, options};
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
-use crate::mutation::campaign::{self, CampaignContext, Entry, Request};
+use crate::mutation::campaign::{self, CampaignContext, Entry, Request, SearchedAhead};
 use crate::mutation::changed_lines::ChangedLines;
 use crate::mutation::configuration::configuration;
 use crate::mutation::content_hashes::ContentHashes;
@@ -184,6 +184,9 @@ pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'
     Ok(result)
 }
 
+/// Executors that are ready, and what was found out meanwhile.
+type Ready = (Vec<Box<dyn Executor>>, Option<SearchedAhead>);
+
 /// What the campaigns of all variants have in common.
 struct Making<'a> {
     options: &'a MutateOptions,
@@ -238,7 +241,7 @@ impl Making<'_> {
     fn prepare<R>(
         &self,
         opened: &Opened,
-        work: impl FnOnce(&CampaignContext<'_, '_>, &Request, Vec<Box<dyn Executor>>) -> Result<R>,
+        work: impl FnOnce(&CampaignContext<'_, '_>, &Request, Ready) -> Result<R>,
     ) -> Result<R> {
         let options = self.options;
         let is_of_source = options.level.operators() == OperatorLevel::Source;
@@ -246,8 +249,6 @@ impl Making<'_> {
         opened.with_any_level(tree, |parsed| {
             let under_test = &parsed.under_test;
             let starting = opened.start(opened.options().jobs as usize)?;
-            let executors = executors::start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
-            let tests = executors::with_local_sizes(&parsed.tests, &under_test.interface, executors[0].device());
             let sources = opened.sources();
             let source_mutants = match options.level {
                 MutationLevel::Canonical | MutationLevel::Ir(_) => None,
@@ -256,16 +257,6 @@ impl Making<'_> {
                     let (loaded, kernel_options) = (&parsed.loaded, opened.kernel_options());
                     Some(source_level::find(under_test, loaded, &sources, kernel_options, &self.selection, jobs)?)
                 }
-            };
-            let campaign = CampaignContext {
-                under_test,
-                ast: parsed.loaded.ast.as_ref().filter(|_| is_of_source && opened.level() == Level::Raw),
-                sources: &sources,
-                tests: &tests,
-                dimensions: self.dimensions,
-                source: opened.source(),
-                source_mutants: source_mutants.as_ref(),
-                contents: ContentHashes::default(),
             };
             let request = Request {
                 selection: self.selection.clone(),
@@ -290,7 +281,25 @@ impl Making<'_> {
                 most_before: self.most_before,
                 baseline: self.baseline.clone(),
             };
-            work(&campaign, &request, executors)
+            let context = |tests| CampaignContext {
+                under_test,
+                ast: parsed.loaded.ast.as_ref().filter(|_| is_of_source && opened.level() == Level::Raw),
+                sources: &sources,
+                tests,
+                dimensions: self.dimensions,
+                source: opened.source(),
+                source_mutants: source_mutants.as_ref(),
+                contents: ContentHashes::default(),
+            };
+            let (tests, interface) = (&parsed.tests, &under_test.interface);
+            let search = || match options.resume {
+                // The journal may know.
+                true => Ok(None),
+                false => SearchedAhead::new(&context(tests), &request),
+            };
+            let ready = executors::start_executors_during(opened, starting, tests, interface, search)?;
+            let tests = executors::with_local_sizes(tests, interface, ready.0[0].device());
+            work(&context(&tests), &request, ready)
         })
     }
 }

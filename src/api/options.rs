@@ -217,7 +217,9 @@ impl OpenOptions {
     pub(super) fn workers(&self) -> WorkerOptions {
         // Never the running program, which would start itself without end if it is not kassay.
         let exe = self.worker.clone().unwrap_or_else(kassay_in_path);
-        WorkerOptions { exe: Some(exe), standby: Standby::from_environment(), ..WorkerOptions::default() }
+        // Of what starts workers so, mutants alone run in joint launches.
+        let joint = self.start == StartWorkers::Jobs;
+        WorkerOptions { exe: Some(exe), standby: Standby::from_environment(), joint, ..WorkerOptions::default() }
     }
 }
 

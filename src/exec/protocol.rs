@@ -24,7 +24,13 @@ const MAX_MESSAGE_BYTES: u32 = 64 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
     /// Open a device: the first message of an executor's worker.
-    Open(DeviceSelector, Target),
+    Open {
+        selector: DeviceSelector,
+        /// The form of code that the device is to take.
+        target: Target,
+        /// Whether joint launches will follow.
+        joint: bool,
+    },
     /// List every device: the only message of `probe_devices`.
     List,
     Load {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
+use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::exec::Executor;
 use crate::hash;
@@ -21,7 +22,7 @@ use super::decided_row::DecidedRow;
 use super::engine::{Engine, EngineCost, Options, Reach};
 use super::equivalence;
 pub use super::equivalence_classes::Class;
-use super::equivalence_classes::{Search, threads};
+use super::equivalence_classes::{Classes, Search, threads};
 use super::indices::{ByMutant, MutantIndex, TestIndex};
 use super::item_interaction;
 pub use super::ledger::Entry;
@@ -52,6 +53,51 @@ pub fn class_of(operator: &str) -> String {
     OPERATORS.iter().find(|o| o.id == operator).map_or_else(String::new, |o| o.class.to_owned())
 }
 
+/// Most instructions to be normalised by a search for equal mutants while the device is being opened: if that fails, the user
+/// waits for the end of the search to be told.
+const MOST_AHEAD: u64 = 300_000;
+
+/// What was found out about the mutants of a campaign before its device was ready.
+pub struct SearchedAhead {
+    begun: Instant,
+    taken: Duration,
+    classes: Classes,
+}
+
+impl SearchedAhead {
+    /// Searches for equal mutants, which takes no device, and no work-group sizes that it would choose. `None` if that may take long,
+    /// or may be known from an earlier run.
+    ///
+    /// # Errors
+    /// `Internal` if an edit cannot be applied or a pass leaves a module that does not verify.
+    pub fn new(campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<Option<SearchedAhead>> {
+        let begun = Instant::now();
+        let MutantSet { mutants, drawn, .. } = mutant_set(campaign, request);
+        let most = MOST_AHEAD.min(request.most_before);
+        if request.baseline.is_some() || instructions_to_normalise(campaign, &mutants) > most {
+            return Ok(None);
+        }
+        let classes = Classes::search(campaign, &mutants, request, search(request, drawn.is_some()))?;
+        Ok(Some(SearchedAhead { begun, taken: begun.elapsed(), classes }))
+    }
+}
+
+/// Returns how equal mutants are searched for. With all pairs, proofs decide which mutants equal another and so are in no pair; a
+/// drawn sample is not thinned out.
+fn search(request: &Request, is_drawn: bool) -> Search {
+    match (request.order, is_drawn) {
+        (1, _) => Search::NormalForms,
+        (_, true) => Search::OriginalOnly,
+        (_, false) => Search::Proofs,
+    }
+}
+
+fn instructions_to_normalise(campaign: &CampaignContext<'_, '_>, mutants: &[Mutant]) -> u64 {
+    let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
+    let KernelUnderTest { module, sites, entry, .. } = campaign.under_test;
+    equivalence::instructions_to_normalise(module, sites, entry, &edits)
+}
+
 /// Runs a campaign. `executors`: all of one device. `known`: entries of an earlier journal. Tests that the original
 /// fails are named in the result.
 ///
@@ -61,11 +107,11 @@ pub fn class_of(operator: &str) -> String {
 pub fn run(
     campaign: &CampaignContext<'_, '_>,
     request: &Request,
-    executors: Vec<Box<dyn Executor>>,
+    (executors, ahead): (Vec<Box<dyn Executor>>, Option<SearchedAhead>),
     journal: Option<&Journal>,
     known: Vec<Entry>,
 ) -> Result<MutateResult> {
-    let begun = Instant::now();
+    let begun = ahead.as_ref().map_or_else(Instant::now, |ahead| ahead.begun);
     let MutantSet { mutants, drawn, elsewhere } = mutant_set(campaign, request);
     let items_interact = item_interaction::work_items_interact(campaign.under_test);
     let device_info = executors.first().map(|executor| executor.device());
@@ -79,31 +125,20 @@ pub fn run(
     let lists = TestLists::new(campaign.tests);
     let mut ledger = Ledger::open(&mutants, &lists, request, journal, known);
     let searched = Instant::now();
-    // With all pairs, proofs decide which mutants equal another and so are in no pair; a drawn sample is not
-    // thinned out.
-    let search = match (request.order, &drawn) {
-        (1, _) => Search::NormalForms,
-        (_, Some(_)) => Search::OriginalOnly,
-        (_, None) => Search::Proofs,
-    };
     // If normal forms take long, mutants run first where that is possible: their behaviour tells most of them apart. It
     // is not possible with pairs, which are formed from distinct mutants, nor with shards, which must agree on the
     // classes before they divide the mutants.
-    let is_long = || {
-        let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
-        equivalence::instructions_to_normalise(
-            &campaign.under_test.module,
-            &campaign.under_test.sites,
-            &campaign.under_test.entry,
-            &edits,
-        ) > request.most_before
-    };
+    let is_long = || instructions_to_normalise(campaign, &mutants) > request.most_before;
     let runs_first = request.order == 1 && request.shard.is_none() && !ledger.is_searched() && is_long();
+    let taken_ahead = ahead.as_ref().map_or(Duration::ZERO, |ahead| ahead.taken);
     match runs_first {
         true => ledger.classify_edits(),
-        false => ledger.classify(campaign, request, search)?,
+        false => {
+            let search = search(request, drawn.is_some());
+            ledger.classify(campaign, request, search, ahead.map(|ahead| ahead.classes))?;
+        }
     }
-    let mut equivalence = searched.elapsed();
+    let mut equivalence = taken_ahead + searched.elapsed();
 
     let device = executors.first().map(|executor| device(executor.as_ref()));
     let repeats = request.repeats.unwrap_or(if items_interact { REPEATS.0 } else { REPEATS.1 });
@@ -139,7 +174,7 @@ pub fn run(
     wanted.dedup();
     let may_run = |m: &MutantIndex| takeover.may_run(*m, campaign.tests.len());
     let woven: Vec<MutantIndex> = wanted.iter().copied().filter(may_run).collect();
-    engine.establish_baselines(&woven, request.order == 2)?;
+    engine.establish_baselines(&woven, request.order == 2, &wanted)?;
     let reach: HashMap<MutantIndex, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
     let mut open = first_order(&mut engine, &mut ledger, &wanted, &reach, items_interact, &takeover)?;
     if runs_first {

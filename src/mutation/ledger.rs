@@ -147,11 +147,17 @@ impl<'a> Ledger<'a> {
     }
 
     /// Finds equivalents and duplicates among all mutants, not only those of this shard, so that every shard finds the
-    /// same ones.
+    /// same ones. `ahead`: what such a search has found already.
     ///
     /// # Errors
     /// As for [`Classes::search`]; `Environment` if the journal cannot be written.
-    pub fn classify(&mut self, campaign: &CampaignContext<'_, '_>, request: &Request, search: Search) -> Result<()> {
+    pub fn classify(
+        &mut self,
+        campaign: &CampaignContext<'_, '_>,
+        request: &Request,
+        search: Search,
+        ahead: Option<Classes>,
+    ) -> Result<()> {
         let found = self.known.iter().find_map(|entry| match entry {
             Entry::Classified(all) => Some((all, Search::Proofs)),
             Entry::Sorted(all) => Some((all, Search::NormalForms)),
@@ -160,7 +166,8 @@ impl<'a> Ledger<'a> {
         self.classes = match found {
             Some((all, search)) => Classes::from_entries(self.mutants, all, search),
             None => {
-                let classes = Classes::search(campaign, self.mutants, request, search)?;
+                let searched = || Classes::search(campaign, self.mutants, request, search);
+                let classes = ahead.map_or_else(searched, Ok)?;
                 let entries = classes.entries(self.mutants);
                 self.append_to_journal(&match search {
                     Search::OriginalOnly | Search::NormalForms => Entry::Sorted(entries),

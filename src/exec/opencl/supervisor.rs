@@ -32,6 +32,8 @@ pub struct WorkerOptions {
     pub standby: Standby,
     /// How many processes build programs ahead; `None`: as it suits the device.
     pub builders: Option<usize>,
+    /// Whether joint launches will be asked for: workers then prepare them on devices where that takes long.
+    pub joint: bool,
 }
 
 impl Default for WorkerOptions {
@@ -43,11 +45,17 @@ impl Default for WorkerOptions {
             load_timeout: Duration::from_secs(300),
             standby: Standby::default(),
             builders: None,
+            joint: false,
         }
     }
 }
 
 impl WorkerOptions {
+    /// The first request to a worker.
+    fn opening(&self, selector: &DeviceSelector, target: Target) -> Request {
+        Request::Open { selector: selector.clone(), target, joint: self.joint }
+    }
+
     /// Starts a worker, or what stands in for one.
     fn start(&self, stand_in: Option<&StandIn>, first: &Request) -> Result<Process> {
         if let Some(stand_in) = stand_in {
@@ -139,7 +147,7 @@ impl OpenClExecutor {
         target: Target,
         options: WorkerOptions,
     ) -> Result<StartingWorker> {
-        let process = options.start(stand_in.as_ref(), &Request::Open(selector.clone(), target))?;
+        let process = options.start(stand_in.as_ref(), &options.opening(&selector, target))?;
         Ok(StartingWorker { selector, target, options, stand_in, process, since: Instant::now() })
     }
 
@@ -238,10 +246,14 @@ impl OpenClExecutor {
 
     /// Starts a worker and waits until it has opened the device.
     fn start_worker(&self) -> Result<Process> {
-        let first = Request::Open(self.selector.clone(), self.target);
-        let mut process = self.options.start(self.stand_in.as_ref(), &first)?;
+        let mut process = self.options.start(self.stand_in.as_ref(), &self.opening())?;
         self.wait_opened(&mut process)?;
         Ok(process)
+    }
+
+    /// The first request to each of its workers.
+    fn opening(&self) -> Request {
+        self.options.opening(&self.selector, self.target)
     }
 
     fn wait_opened(&self, process: &mut Process) -> Result<()> {
@@ -257,7 +269,8 @@ impl OpenClExecutor {
     /// Has another process build a program; see [`Executor::build_ahead`](crate::exec::Executor::build_ahead).
     pub fn build_elsewhere(&mut self, code: &DeviceCode) {
         let most = self.options.builders.unwrap_or_else(|| ahead::builders(self.target));
-        let (options, selector, target) = (self.options.clone(), self.selector.clone(), self.target);
+        let options = WorkerOptions { joint: false, ..self.options.clone() };
+        let (selector, target) = (self.selector.clone(), self.target);
         let mark = ahead::mark(code, &self.device);
         // Then loading it takes less time than opening the device once more.
         if mark.as_deref().is_some_and(Path::exists) {
@@ -265,7 +278,7 @@ impl OpenClExecutor {
         }
         self.ahead.begin(code, most, move |code| {
             let opened = || -> Result<Process> {
-                let mut process = options.start(None, &Request::Open(selector.clone(), target))?;
+                let mut process = options.start(None, &options.opening(&selector, target))?;
                 wait_opened(&mut process, (&selector, target), Instant::now() + options.start_timeout)?;
                 Ok(process)
             };
@@ -349,7 +362,7 @@ impl OpenClExecutor {
         self.worker = match self.spare.take() {
             Some(process) => Worker::TakingOver(process),
             None => {
-                match self.options.start(self.stand_in.as_ref(), &Request::Open(self.selector.clone(), self.target)) {
+                match self.options.start(self.stand_in.as_ref(), &self.opening()) {
                     Ok(process) => Worker::Starting(process, Instant::now()),
                     // The next call tries again, and reports the error.
                     Err(_) => Worker::None,
@@ -361,7 +374,7 @@ impl OpenClExecutor {
     /// Has a second worker open the device in the background, where that is wanted; to be called before a launch.
     pub fn stand_by(&mut self) {
         if self.options.standby.is_wanted(self.target) && self.stand_in.is_none() {
-            let (options, open) = (self.options.clone(), Request::Open(self.selector.clone(), self.target));
+            let (options, open) = (self.options.clone(), self.opening());
             self.spare.prepare(move || options.start(None, &open));
         }
     }

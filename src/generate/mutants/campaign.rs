@@ -393,7 +393,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             let detected = before.mutants.iter().filter(|row| row.status.is_detected() && row.duplicate_of.is_none());
             known.extend(detected.map(|row| campaign::Entry::Decided(Box::new(row.clone()))));
         }
-        let mut result = campaign::run(&self.campaign(&tests), &self.request(end), executors, None, known)?;
+        let mut result = campaign::run(&self.campaign(&tests), &self.request(end), (executors, None), None, known)?;
         self.last_run_time = begun.elapsed().saturating_sub(Duration::from_secs_f64(result.timing.equivalence_s));
         if let Some(before) = before {
             result.timing.equivalence_s += before.timing.equivalence_s;

@@ -12,7 +12,7 @@ use crate::suite::resolve::Test;
 use super::super::indices::MutantIndex;
 use super::super::module_builder::{Effort, Refusable, RunsPerLaunch, Woven};
 use super::super::runner;
-use super::{Batching, Engine, LoadedModule, Strategy};
+use super::{Batching, Engine, LoadedModule, MAX_MUTANTS_PER_MODULE, Observer, Strategy};
 
 /// Most mutants in one module for joint launches, if further modules can be built at the same time. A driver takes longer for a mutant
 /// the more there are: NVIDIA's does not optimise modules of much more (docs/benchmarks.md).
@@ -25,26 +25,37 @@ impl Engine<'_, '_> {
         mutants.div_ceil(mutants.div_ceil(most).max(1))
     }
 
-    /// Builds the first module of mutants and loads it on every executor. If it is for joint launches, modules of the others are woven while
-    /// they build it, and built ahead.
+    /// Builds the first module of mutants and loads it on every executor. While they build it, the module that observes mutants is woven
+    /// and, if it is for joint launches, modules of the other mutants; all are built ahead.
     pub(super) fn build_and_load_first(
         &mut self,
         all: &[MutantIndex],
         (pairs, effort, per_launch): (bool, Effort, RunsPerLaunch),
+        observed: &[MutantIndex],
     ) -> Result<Refusable<LoadedModule>> {
         let in_one = &all[..if pairs { all.len() } else { all.len().min(self.most_per_module) }];
-        let (mutants, others) = all.split_at(self.in_first_module(all.len()));
-        if pairs || per_launch != RunsPerLaunch::Joint || others.is_empty() {
-            return self.build_and_load(in_one, pairs, effort, per_launch);
+        let (mut mutants, mut others) = all.split_at(self.in_first_module(all.len()));
+        if pairs || per_launch != RunsPerLaunch::Joint {
+            (mutants, others) = (in_one, &[]);
         }
         let begun = Instant::now();
-        let (woven, numbers) = self.weave(mutants, pairs, effort, per_launch)?;
+        let (mut woven, mut numbers) = self.weave(mutants, pairs, effort, per_launch)?;
+        if !others.is_empty() && woven.as_ref().is_ok_and(|woven| woven.joint.is_none()) {
+            (mutants, others) = (in_one, &[]);
+            (woven, numbers) = self.weave(mutants, pairs, effort, per_launch)?;
+        }
         let woven = match woven {
-            Ok(woven) if woven.joint.is_none() => return self.build_and_load(in_one, pairs, effort, per_launch),
             Ok(woven) => woven,
             Err(why) => return Ok(Err(why)),
         };
         let programs: Vec<_> = self.executors.iter_mut().map(|executor| executor.begin_load(&woven.code)).collect();
+        for part in self.observable(observed).chunks(MAX_MUTANTS_PER_MODULE) {
+            let observer = self.weave_observer(part)?;
+            if let Some(executor) = self.executors.first_mut() {
+                executor.build_ahead(&observer.code);
+            }
+            self.observers.push(observer);
+        }
         for some in others.chunks(mutants.len().max(1)) {
             // What is refused is found out about when it is to be run.
             let (Ok(woven), numbers) = self.weave(some, pairs, effort, per_launch)? else { continue };
@@ -55,10 +66,25 @@ impl Engine<'_, '_> {
         }
         let module = self.finish_load(woven, programs, numbers);
         self.cost.build += begun.elapsed();
-        if let Ok(Ok(_)) = &module {
+        if let (Ok(Ok(_)), false) = (&module, mutants.is_empty()) {
             self.cost.module_sizes.push(mutants.len() as u64);
         }
         module
+    }
+
+    /// Returns those of the mutants that infection probes can observe.
+    pub(super) fn observable(&self, wanted: &[MutantIndex]) -> Vec<MutantIndex> {
+        wanted.iter().copied().filter(|m| self.mutants[*m].edit.observed().is_some()).collect()
+    }
+
+    /// Weaves the module that observes these mutants.
+    pub(super) fn weave_observer(&self, mutants: &[MutantIndex]) -> Result<Observer> {
+        let edits = mutants.iter().zip(1..).filter_map(|(m, n)| {
+            let mutant = &self.mutants[*m];
+            Some((n, mutant.edit.observed()?, mutant.is_structural))
+        });
+        let (code, layout) = self.module_builder.infection(&edits.collect::<Vec<(u32, &Edit, bool)>>())?;
+        Ok(Observer { mutants: mutants.to_vec(), code, layout })
     }
 
     /// Weaves a module of these mutants, and returns it with their numbers there.

@@ -1,10 +1,11 @@
 //! The engine: runs mutants against tests and returns their outcomes, with as few builds and launches as possible.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::exec::{Executor, ProgramId, RunOptions};
+use crate::exec::{Code, Executor, ProgramId, RunOptions};
+use crate::instrument::mutants::infection::InfectionLayout;
 use crate::instrument::mutants::{Edit, LocalVariable};
 use crate::suite::launch::ArgValue;
 use crate::suite::resolve::Test;
@@ -109,6 +110,8 @@ pub struct Engine<'a, 'c> {
     full_module: Option<LoadedModule>,
     /// Further modules that hold mutants, woven while the device built that one, and what numbers mutants have there.
     ahead: Vec<(Woven, BTreeMap<MutantIndex, u32>)>,
+    /// What observes mutants, woven while the device built that one.
+    observers: Vec<Observer>,
     /// The time that building it took.
     full_build_time: Duration,
     /// How many runs a launch of an unoptimised module may hold.
@@ -125,6 +128,14 @@ struct LoadedModule {
     woven: Woven,
     programs: Vec<ProgramId>,
     numbers: BTreeMap<MutantIndex, u32>,
+}
+
+/// A module of the original with infection probes.
+struct Observer {
+    /// The mutants that it observes.
+    mutants: Vec<MutantIndex>,
+    code: Code,
+    layout: InfectionLayout,
 }
 
 /// Most mutants in one module: the build time of backends grows faster than the module.
@@ -160,6 +171,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             dropped: ByTest::filled(None, tests.len()),
             full_module: None,
             ahead: Vec::new(),
+            observers: Vec::new(),
             settings,
             full_build_time: Duration::ZERO,
             per_launch: RunsPerLaunch::One,
@@ -193,11 +205,12 @@ impl<'a, 'c> Engine<'a, 'c> {
     }
 
     /// Builds the module of all of `wanted` that can be woven (rebuild strategy: of the guarded original) and runs
-    /// every test on the original in it. `pairs`: two mutants may be in force at once.
+    /// every test on the original in it. `pairs`: two mutants may be in force at once. `observed`: what [`Engine::reach`] is asked about
+    /// next.
     ///
     /// # Errors
-    /// `Internal` if the guarded original cannot be built; `Environment`.
-    pub fn establish_baselines(&mut self, wanted: &[MutantIndex], pairs: bool) -> Result<()> {
+    /// `Internal` if the guarded original or the probes cannot be built; `Environment`.
+    pub fn establish_baselines(&mut self, wanted: &[MutantIndex], pairs: bool, observed: &[MutantIndex]) -> Result<()> {
         self.for_pairs = pairs;
         if self.settings.is_over() {
             self.dropped.fill(Some(DropReason::OutOfTime));
@@ -213,7 +226,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             Strategy::Rebuild => Effort::Full,
         };
         let begun = Instant::now();
-        let module = match self.build_and_load_first(&woven, (pairs, effort, per_launch))? {
+        let module = match self.build_and_load_first(&woven, (pairs, effort, per_launch), observed)? {
             Ok(module) => module,
             // The backend or the device cannot handle some mutant; it is identified when modules are built for running.
             Err(_) if !woven.is_empty() => {
@@ -277,30 +290,26 @@ impl<'a, 'c> Engine<'a, 'c> {
         let tests = self.baselines.len();
         let everywhere = Reach { reached: vec![true; tests], runs: vec![true; tests] };
         let mut found = vec![everywhere; wanted.len()];
-        let woven: Vec<usize> =
-            (0..wanted.len()).filter(|i| self.mutants[wanted[*i]].edit.observed().is_some()).collect();
-        for part in woven.chunks(MAX_MUTANTS_PER_MODULE) {
+        let positions: HashMap<MutantIndex, usize> = wanted.iter().copied().zip(0..).collect();
+        let mut woven = std::mem::take(&mut self.observers).into_iter();
+        for part in self.observable(wanted).chunks(MAX_MUTANTS_PER_MODULE) {
+            let part_of = |m: &MutantIndex| positions[m];
             if self.settings.is_over() {
-                part.iter().for_each(|i| found[*i].reached.fill(false));
+                part.iter().for_each(|m| found[part_of(m)].reached.fill(false));
                 continue;
             }
             let begun = Instant::now();
-            let edits: Vec<(u32, &Edit, bool)> = part
-                .iter()
-                .zip(1..)
-                .filter_map(|(i, n)| {
-                    let mutant = &self.mutants[wanted[*i]];
-                    Some((n, mutant.edit.observed()?, mutant.is_structural))
-                })
-                .collect();
-            let (code, layout) = self.module_builder.infection(&edits)?;
+            let Observer { code, layout, .. } = match woven.next().filter(|woven| woven.mutants == part) {
+                Some(woven) => woven,
+                None => self.weave_observer(part)?,
+            };
             let program = self.executors[0].load(&code)?;
             self.cost.build += begun.elapsed();
             self.cost.builds += 1;
             let begun = Instant::now();
             for t in 0..tests {
                 if self.settings.is_over() {
-                    part.iter().for_each(|i| found[*i].reached[t] = false);
+                    part.iter().for_each(|m| found[part_of(m)].reached[t] = false);
                     continue;
                 }
                 let baseline = &self.baselines[t];
@@ -316,12 +325,12 @@ impl<'a, 'c> Engine<'a, 'c> {
                     Err(_) => continue,
                 };
                 self.cost.executions += 1;
-                for (i, seen) in part.iter().zip(seen) {
-                    let m = wanted[*i];
-                    let may_prune = self.options.prune && self.prunable[m] && !self.mutants[m].is_structural;
-                    found[*i].reached[t] = seen.reached;
-                    found[*i].runs[t] = seen.reached && (seen.infected || !may_prune);
-                    self.cost.pruned_pairs += u64::from(found[*i].reached[t] && !found[*i].runs[t]);
+                for (m, seen) in part.iter().zip(seen) {
+                    let may_prune = self.options.prune && self.prunable[*m] && !self.mutants[*m].is_structural;
+                    let found = &mut found[part_of(m)];
+                    found.reached[t] = seen.reached;
+                    found.runs[t] = seen.reached && (seen.infected || !may_prune);
+                    self.cost.pruned_pairs += u64::from(found.reached[t] && !found.runs[t]);
                 }
             }
             self.cost.run += begun.elapsed();

@@ -90,7 +90,7 @@ fn claims_hold(kernel: &str, random: &mut ChaCha8Rng) -> TestResult<(usize, usiz
     };
     let mut engine =
         Engine::new(ModuleBuilder::new(under_test, Target::SpirV), vec![Box::new(executor)], tests, &mutants, options);
-    engine.establish_baselines(&wanted, false)?;
+    engine.establish_baselines(&wanted, false, &wanted)?;
     assert!(engine.baselines().len() >= tests.len() / 4, "{kernel}: {:?}", engine.dropped);
     let runs = vec![true; engine.baselines().len()];
     let scenarios = wanted.iter().map(|m| Scenario { mutants: vec![*m], tests: runs.clone() }).collect();

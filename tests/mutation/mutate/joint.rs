@@ -165,7 +165,7 @@ fn what_joint_launches_lose_is_run_one_by_one() -> TestResult {
         let mut engine = Engine::new(builder, vec![Box::new(executor)], &opened.tests, &mutants, options);
         let wanted: Vec<MutantIndex> =
             (0..mutants.len()).map(MutantIndex).filter(|m| mutants[m.0].edit.is_woven()).collect();
-        engine.establish_baselines(&wanted, false)?;
+        engine.establish_baselines(&wanted, false, &wanted)?;
         let runs = vec![true; engine.baselines().len()];
         let scenarios = wanted.iter().map(|m| Scenario { mutants: vec![*m], tests: runs.clone() }).collect();
         outcomes.push(engine.run(scenarios, false, &|_, _| Ok(()))?);

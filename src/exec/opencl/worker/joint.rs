@@ -44,14 +44,7 @@ pub fn run(open: &OpenDevice, loaded: &LoadedProgram, joint: &Joint, memory: &mu
     }
     let split = usize::try_from(joint.records.start).map_err(|_| outside())?;
     let (inputs, results) = memory.split_at_mut_checked(split).ok_or_else(outside)?;
-    let kernels = match open.joint.get() {
-        Some(kernels) => kernels,
-        None => {
-            let made = JointKernels::new(&open.context, open.device)?;
-            open.joint.get_or_init(|| made)
-        }
-    };
-    let mut sweep = Sweep::prepare(open, loaded, kernels, joint, inputs)?;
+    let mut sweep = Sweep::prepare(open, loaded, open.joint_kernels()?, joint, inputs)?;
     let ran = sweep.run(results);
     // The objects must not be released while the device uses them.
     let finished = queue::finish(open.queue).map_err(Refusal::ended);

@@ -29,7 +29,6 @@ use self::open_device::OpenDevice;
 use self::refusal::Refusal;
 use super::errors;
 use crate::error::{Error, Result};
-use crate::exec::Target;
 use crate::exec::discover::Vendors;
 use crate::exec::memory::{SharedMemory, Span};
 use crate::exec::protocol::{Connection, Reply, Request};
@@ -67,7 +66,7 @@ pub fn serve(socket: RawFd, memory: RawFd) -> Result<()> {
             Err(e) if e.kind() == ErrorKind::UnexpectedEof => exit_now(),
             Err(e) => return Err(Error::internal(format!("the worker did not understand its parent: {e}"))),
         };
-        let (first, target) = (open.is_none(), opened_for(&request));
+        let warm = if open.is_none() { warm::Warm::after(&request) } else { None };
         let reply = handle_request(request, &mut open, &mut shared);
         // The loader has read the folder by now.
         drop(guard.take());
@@ -77,23 +76,15 @@ pub fn serve(socket: RawFd, memory: RawFd) -> Result<()> {
         if let Err(e) = connection.send(&reply) {
             return Err(Error::internal(format!("the worker lost its parent: {e}")));
         }
-        if first && let (Some(open), Some(target)) = (&open, target) {
-            warm::warm_up(open, target);
+        if let (Some(open), Some(warm)) = (&open, warm) {
+            warm.up(open);
         }
-    }
-}
-
-/// Returns the form of code that a device is opened for.
-fn opened_for(request: &Request) -> Option<Target> {
-    match request {
-        Request::Open(_, target) => Some(*target),
-        _ => None,
     }
 }
 
 /// Answers a request as long as no device is open; those that would open one are not answered.
 pub fn answer_without_device(request: Request, shared: &mut SharedMemory) -> Option<Reply> {
-    let opens = matches!(request, Request::Open(..) | Request::List);
+    let opens = matches!(request, Request::Open { .. } | Request::List);
     (!opens).then(|| handle_request(request, &mut None, shared))
 }
 
@@ -103,7 +94,7 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             Ok(found) => Reply::Devices(found.into_iter().map(devices::describe).collect()),
             Err(reply) => *reply,
         },
-        Request::Open(selector, target) => {
+        Request::Open { selector, target, .. } => {
             let (found, info) = match devices::choose(&selector, target) {
                 Ok(chosen) => chosen,
                 Err(reply) => return *reply,

@@ -11,6 +11,7 @@ use super::devices::FoundDevice;
 use super::joint_buffers::Buffers;
 use super::joint_kernels::JointKernels;
 use super::program::{self, BuildFailure, LoadedProgram};
+use super::refusal::Refusal;
 use crate::exec::Target;
 
 /// An open device.
@@ -21,8 +22,8 @@ pub struct OpenDevice {
     pub queue: cl_command_queue,
     /// By number.
     pub programs: HashMap<u32, LoadedProgram>,
-    /// What runs around joint launches, once there has been one.
-    pub joint: OnceCell<JointKernels>,
+    /// What runs around joint launches, once it has been built.
+    joint: OnceCell<JointKernels>,
     /// The buffers of the last joint sweep, for the next one.
     pub joint_buffers: RefCell<Option<Buffers>>,
 }
@@ -46,6 +47,19 @@ impl OpenDevice {
             joint_buffers: RefCell::default(),
         })
     }
+
+    /// Returns what runs around joint launches.
+    ///
+    /// # Errors
+    /// The driver's, if it cannot compile that.
+    pub fn joint_kernels(&self) -> Result<&JointKernels, Refusal> {
+        if let Some(kernels) = self.joint.get() {
+            return Ok(kernels);
+        }
+        let made = JointKernels::new(&self.context, self.device)?;
+        Ok(self.joint.get_or_init(|| made))
+    }
+
     /// Builds a module of the form `target` and creates its kernel `entry`.
     pub fn build(
         &self,

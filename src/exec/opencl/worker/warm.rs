@@ -1,9 +1,11 @@
-//! Warms up the driver's compiler: its first build in a process takes several times as long as the next ones.
+//! Warms up a device: the driver's compiler, whose first build in a process takes several times as long as the next ones, or what joint
+//! launches need beside their module.
 //!
 //! The worker does this after it has reported the device as open, while its parent still compiles the kernel.
 
 use super::open_device::OpenDevice;
 use crate::exec::Target;
+use crate::exec::protocol::Request;
 
 /// A module with one kernel, `kernel void w(global uint *p) { *p = 1; }`, as SPIR-V 1.0 words (SPIR-V specification
 /// 1.0, section 3.32: each instruction's word count and opcode, then its operands).
@@ -27,11 +29,35 @@ const MODULE: [u32; 51] = [
     1 << 16 | 56, // OpFunctionEnd
 ];
 
-/// Builds a tiny module and discards it. Errors of the driver have no consequence.
-pub fn warm_up(open: &OpenDevice, target: Target) {
-    if target != Target::SpirV {
-        return;
+/// What a worker does once its device is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Warm {
+    /// Builds a tiny module.
+    Compiler,
+    /// Builds what runs around joint launches, which takes a driver 0.3 s the first time.
+    JointLaunches,
+}
+
+impl Warm {
+    /// Returns what there is to do after this request.
+    pub fn after(request: &Request) -> Option<Warm> {
+        match request {
+            Request::Open { target: Target::SpirV, .. } => Some(Warm::Compiler),
+            Request::Open { target: Target::Ptx, joint: true, .. } => Some(Warm::JointLaunches),
+            _ => None,
+        }
     }
-    let bytes: Vec<u8> = MODULE.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let _ = open.build(Target::SpirV, &bytes, "w", "");
+
+    /// Does it. Errors of the driver have no consequence: they come again where they matter.
+    pub fn up(self, open: &OpenDevice) {
+        match self {
+            Warm::Compiler => {
+                let bytes: Vec<u8> = MODULE.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let _ = open.build(Target::SpirV, &bytes, "w", "");
+            }
+            Warm::JointLaunches => {
+                let _ = open.joint_kernels();
+            }
+        }
+    }
 }

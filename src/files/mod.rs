@@ -3,6 +3,7 @@
 
 mod draft;
 mod lock;
+pub mod pieces;
 pub mod private;
 mod sandbox;
 

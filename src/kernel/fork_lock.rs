@@ -1,4 +1,4 @@
-//! Keeps forks apart from each other and from queries to the solver.
+//! Keeps forks apart from each other, from queries to the solver and from threads that work in the background.
 //!
 //! Z3 ends its idle timer threads in a handler that runs before each fork. The handler of Z3 before 4.15 waits until it
 //! has itself ended every thread that there is (fixed by Z3's pull request 7618): two handlers at a time share the
@@ -9,10 +9,27 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 static LOCK: RwLock<()> = RwLock::new(());
 
-/// Waits until no query and no other fork is under way; keeps them away while the guard exists. The child inherits the
-/// guard's state and must drop it too.
-pub fn forking() -> RwLockWriteGuard<'static, ()> {
-    LOCK.write().unwrap_or_else(PoisonError::into_inner)
+/// Held by who works in the background. Taken before [`LOCK`], which such work may take, too.
+static BACKGROUND: RwLock<()> = RwLock::new(());
+
+/// Keeps others away while it exists.
+#[derive(Debug)]
+pub struct Alone {
+    _background: RwLockWriteGuard<'static, ()>,
+    _queries: RwLockWriteGuard<'static, ()>,
+}
+
+/// Waits until nothing is done in the background and no query and no other fork is under way; keeps all of them away while the guard
+/// exists. The child inherits the guard's state and must drop it too.
+pub fn forking() -> Alone {
+    let _background = BACKGROUND.write().unwrap_or_else(PoisonError::into_inner);
+    Alone { _background, _queries: LOCK.write().unwrap_or_else(PoisonError::into_inner) }
+}
+
+/// Keeps forks away while the guard exists, for work with LLVM or the solver beside a thread that may fork: a child cannot release the
+/// locks of libraries that other threads held. No thread of this work may fork.
+pub fn in_background() -> RwLockReadGuard<'static, ()> {
+    BACKGROUND.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Keeps forks away while the guard exists. A thread that holds one must not fork.

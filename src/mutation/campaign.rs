@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use crate::coverage::build::KernelUnderTest;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::hash;
 use crate::instrument::mutants::Edit;
@@ -77,7 +77,7 @@ impl SearchedAhead {
         if request.baseline.is_some() || instructions_to_normalise(campaign, &mutants) > most {
             return Ok(None);
         }
-        let classes = Classes::search(campaign, &mutants, request, search(request, drawn.is_some()))?;
+        let classes = Classes::search_first(campaign, &mutants, request, search(request, drawn.is_some()))?;
         Ok(Some(SearchedAhead { begun, taken: begun.elapsed(), classes }))
     }
 }
@@ -175,8 +175,21 @@ pub fn run(
     let may_run = |m: &MutantIndex| takeover.may_run(*m, campaign.tests.len());
     let woven: Vec<MutantIndex> = wanted.iter().copied().filter(may_run).collect();
     engine.establish_baselines(&woven, request.order == 2, &wanted)?;
-    let reach: HashMap<MutantIndex, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
-    let mut open = first_order(&mut engine, &mut ledger, &wanted, &reach, items_interact, &takeover)?;
+    // Proofs that decide about one mutant alone are sought while the device is at work.
+    let left_out = ledger.left_out(campaign, request);
+    let (reach, mut open, proofs) = std::thread::scope(|scope| -> Result<_> {
+        let seeking = left_out.as_ref().map(|proofs| scope.spawn(|| proofs.seek()));
+        let reach: HashMap<MutantIndex, Reach> = wanted.iter().copied().zip(engine.reach(&wanted)?).collect();
+        let open = first_order(&mut engine, &mut ledger, &wanted, &reach, items_interact, &takeover)?;
+        let waiting = Instant::now();
+        let lost = || Err(Error::internal("the thread that sought proofs ended early"));
+        let proofs = seeking.map(|seeking| seeking.join().unwrap_or_else(|_| lost())).transpose()?;
+        equivalence += waiting.elapsed();
+        Ok((reach, open, proofs))
+    })?;
+    if let Some(proofs) = proofs {
+        ledger.complete_classes(proofs)?;
+    }
     if runs_first {
         let searched = Instant::now();
         ledger.classify_outcomes(campaign, request, items_interact)?;

@@ -11,9 +11,11 @@ use super::enumerate::first_with_equal_edit;
 use super::equivalence::{self, Kernel, LaunchFacts, Verdict};
 use super::indices::{self, ByMutant, MutantIndex};
 use super::mutant::Mutant;
+use crate::cfg::sites::Sites;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Edit;
+use crate::kernel::fork_lock;
 
 /// What a mutant equals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +49,50 @@ pub struct Classes {
     equivalent: ByMutant<Option<String>>,
     /// The proof that it equals the original, if one was found; `None`: none was sought.
     proved: ByMutant<Option<Option<String>>>,
+    /// Of which proofs are still to be sought.
+    left_out: Vec<MutantIndex>,
+}
+
+/// A search for proofs that mutants equal the original, which needs nothing of the thread that prepares it.
+#[derive(Debug)]
+pub struct Proofs<'a> {
+    bitcode: Vec<u8>,
+    sites: &'a Sites,
+    entry: &'a str,
+    edits: Vec<&'a Edit>,
+    threads: usize,
+    end: Option<Instant>,
+}
+
+impl<'a> Proofs<'a> {
+    /// Prepares the search for proofs about `which`.
+    pub fn new(
+        campaign: &CampaignContext<'a, '_>,
+        mutants: &'a [Mutant],
+        request: &Request,
+        which: &[MutantIndex],
+    ) -> Proofs<'a> {
+        let KernelUnderTest { module, sites, entry, .. } = campaign.under_test;
+        Proofs {
+            bitcode: module.write_bitcode_to_memory().as_slice().to_vec(),
+            sites,
+            entry,
+            edits: which.iter().map(|m| &mutants[*m].edit).collect(),
+            threads: threads(request),
+            end: request.end,
+        }
+    }
+
+    /// Seeks the proofs, and returns their reasons. Forks of other threads wait meanwhile.
+    ///
+    /// # Errors
+    /// As for [`equivalence::prove`].
+    pub fn seek(&self) -> Result<Vec<Option<String>>> {
+        let _apart = fork_lock::in_background();
+        let kernel = Kernel { bitcode: &self.bitcode, sites: self.sites, entry: self.entry };
+        let found = equivalence::prove(kernel, &self.edits, self.threads, self.end)?;
+        Ok(found.into_iter().map(Option::flatten).collect())
+    }
 }
 
 impl Classes {
@@ -62,6 +108,50 @@ impl Classes {
     ) -> Result<Classes> {
         let all: Vec<MutantIndex> = indices::positions(mutants.len()).collect();
         Classes::search_among(&all, campaign, mutants, request, search)
+    }
+
+    /// Searches for equal mutants among all, but leaves out proofs that decide about one mutant alone: those of mutants whose normal
+    /// form no other has. [`Classes::left_out`] says which.
+    ///
+    /// # Errors
+    /// As for [`equivalence::classify`].
+    pub fn search_first(
+        campaign: &CampaignContext<'_, '_>,
+        mutants: &[Mutant],
+        request: &Request,
+        search: Search,
+    ) -> Result<Classes> {
+        let forms = if search == Search::Proofs { Search::NormalForms } else { search };
+        let mut classes = Classes::search(campaign, mutants, request, forms)?;
+        if search == Search::Proofs {
+            let (alone, shared) = classes.of_own_form();
+            for (m, proof) in shared.iter().zip(Classes::prove(campaign, mutants, request, &shared)?) {
+                classes.set_proved(*m, proof.flatten());
+            }
+            classes.left_out = alone;
+        }
+        Ok(classes)
+    }
+
+    /// Returns the mutants of which it is not known what they equal, those whose normal form no other has apart from the others.
+    fn of_own_form(&self) -> (Vec<MutantIndex>, Vec<MutantIndex>) {
+        let open: Vec<MutantIndex> =
+            self.same_edit.positions().filter(|m| self.same_edit[*m] == *m && self.equivalent[*m].is_none()).collect();
+        let mut members: HashMap<MutantIndex, usize> = HashMap::new();
+        open.iter().for_each(|m| *members.entry(self.same_form[*m]).or_default() += 1);
+        open.into_iter().partition(|m| members[&self.same_form[*m]] == 1)
+    }
+
+    /// The mutants of which [`Classes::search_first`] sought no proof.
+    pub fn left_out(&self) -> &[MutantIndex] {
+        &self.left_out
+    }
+
+    /// Enters what [`Proofs::seek`] found of these.
+    pub fn complete(&mut self, found: Vec<Option<String>>) {
+        for (m, proof) in std::mem::take(&mut self.left_out).into_iter().zip(found) {
+            self.set_proved(m, proof);
+        }
     }
 
     /// Searches for equal mutants among `some`, given by position in ascending order. Equal edits are found among all.
@@ -145,6 +235,7 @@ impl Classes {
             same_form: indices::positions(mutants.len()).collect(),
             equivalent: ByMutant::filled(None, mutants.len()),
             proved: ByMutant::filled(None, mutants.len()),
+            left_out: Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::campaign_context::{CampaignContext, Request};
 use super::decided_row::DecidedRow;
 use super::equivalence::SAME_FOR_LAUNCHES;
-use super::equivalence_classes::{Class, Classes, Search, positions};
+use super::equivalence_classes::{Class, Classes, Proofs, Search, positions};
 use super::higher_order;
 use super::indices::{ByMutant, MutantIndex};
 use super::mutant::{Mutant, SourceRange, Spot};
@@ -166,13 +166,16 @@ impl<'a> Ledger<'a> {
         self.classes = match found {
             Some((all, search)) => Classes::from_entries(self.mutants, all, search),
             None => {
-                let searched = || Classes::search(campaign, self.mutants, request, search);
+                let searched = || Classes::search_first(campaign, self.mutants, request, search);
                 let classes = ahead.map_or_else(searched, Ok)?;
-                let entries = classes.entries(self.mutants);
-                self.append_to_journal(&match search {
-                    Search::OriginalOnly | Search::NormalForms => Entry::Sorted(entries),
-                    Search::Proofs => Entry::Classified(entries),
-                })?;
+                // With proofs left out, they are entered once these have been sought.
+                if classes.left_out().is_empty() {
+                    let entries = classes.entries(self.mutants);
+                    self.append_to_journal(&match search {
+                        Search::OriginalOnly | Search::NormalForms => Entry::Sorted(entries),
+                        Search::Proofs => Entry::Classified(entries),
+                    })?;
+                }
                 classes
             }
         };
@@ -187,6 +190,24 @@ impl<'a> Ledger<'a> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Returns the search for proofs that [`Ledger::classify`] has left out, if there are any to be sought.
+    pub fn left_out(&self, campaign: &CampaignContext<'a, '_>, request: &Request) -> Option<Proofs<'a>> {
+        let which = self.classes.left_out();
+        (!which.is_empty()).then(|| Proofs::new(campaign, self.mutants, request, which))
+    }
+
+    /// Enters what that search found. What runs of a mutant showed that is proved to be equivalent is dropped from its row.
+    ///
+    /// # Errors
+    /// `Environment` if the journal cannot be written.
+    pub fn complete_classes(&mut self, found: Vec<Option<String>>) -> Result<()> {
+        let before = self.classes.all(self.mutants);
+        self.classes.complete(found);
+        self.append_to_journal(&Entry::Classified(self.classes.entries(self.mutants)))?;
+        self.apply_proofs(&before);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 //! Not for the journal, nor for the contents of results.
 
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -24,7 +24,7 @@ use super::run::{RunResult, RunSet};
 use super::schedule::{ScheduleResult, ScheduleSet};
 use super::set::{CoverSet, InSet as _, MutateSet};
 use crate::error::{Error, Place, Result};
-use crate::files;
+use crate::files::{self, pieces};
 
 /// A result of any command.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,9 +123,6 @@ pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_text(&json, path)
 }
 
-/// Bytes that are written at a time.
-const PIECE: usize = 1 << 20;
-
 /// Writes `result` as [`write()`] does, but piece by piece, so that its text need not fit into memory: for large results, and for
 /// values whose parts are made while they are written.
 ///
@@ -133,10 +130,10 @@ const PIECE: usize = 1 << 20;
 /// Those of [`write()`].
 pub fn write_in_pieces<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_with(path, |sink| {
-        let mut sink = BufWriter::with_capacity(PIECE, sink);
-        result.serialize(&mut Serializer::with_formatter(&mut sink, Indented::default()))?;
-        sink.write_all(b"\n")?;
-        sink.flush()
+        pieces::write(sink, |sink| {
+            result.serialize(&mut Serializer::with_formatter(&mut *sink, Indented::default()))?;
+            sink.write_all(b"\n")
+        })
     })
 }
 

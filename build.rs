@@ -14,6 +14,13 @@ const RUNTIME_OPTIONS: &[&str] = &["-cl-std=CL1.2", "-O2"];
 /// every device takes.
 const IMAGE_OPTIONS: &[&str] = &["-cl-fp32-correctly-rounded-divide-sqrt", "-fno-jump-tables"];
 
+/// What runs around joint launches of NVIDIA GPUs, as PTX (`lower/ptx/target.rs`).
+#[rustfmt::skip]
+const PTX_OPTIONS: &[&str] = &[
+    "-target", "nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", "sm_70", "-Xclang", "-target-feature", "-Xclang", "+ptx70",
+    "-cl-std=CL1.2", "-O2", "-cl-no-stdinc", "-include", "opencl-c-base.h", "-S",
+];
+
 /// The builtins of the simulator and of NVIDIA GPUs. They define what clang would otherwise declare itself, so only its types and constants are
 /// included. Not optimised for speed, so that loops stay as they are written.
 const BUILTIN_OPTIONS: &[&str] =
@@ -28,6 +35,7 @@ fn main() {
     compile("host", BUILTIN_OPTIONS);
     compile("ptx", BUILTIN_OPTIONS);
     compile("image_buffers", &[BUILTIN_OPTIONS, IMAGE_OPTIONS].concat());
+    compile_for("joint_ptx", PTX_OPTIONS, "ptx");
     clang_library();
     layer();
 }
@@ -165,16 +173,22 @@ fn clang_library() {
 }
 
 fn compile(name: &str, options: &[&str]) {
+    let of_all = ["-target", "spirv64-unknown-unknown", "-emit-llvm", "-c"];
+    compile_for(name, &[&of_all, options].concat(), "bc");
+}
+
+/// Compiles a file of `runtime-cl/` to one with this extension.
+fn compile_for(name: &str, options: &[&str], extension: &str) {
     let clang = std::env::var("KASSAY_CLANG").unwrap_or_else(|_| "clang-22".to_owned());
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let status = Command::new(&clang)
-        .args(["-x", "cl", "-ffp-contract=off", "-target", "spirv64-unknown-unknown"])
+        .args(["-x", "cl", "-ffp-contract=off"])
         .args(options)
         .args(["-fno-strict-aliasing", "-Xclang", "-disable-lifetime-markers"])
-        .args(["-Wall", "-Werror", "-Wno-missing-prototypes", "-emit-llvm", "-c"])
+        .args(["-Wall", "-Werror", "-Wno-missing-prototypes"])
         .arg(Path::new("runtime-cl").join(name).with_extension("cl"))
         .arg("-o")
-        .arg(out.join(name).with_extension("bc"))
+        .arg(out.join(name).with_extension(extension))
         .status();
     match status {
         Ok(status) if status.success() => {}

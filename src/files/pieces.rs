@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsRawFd as _;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread;
 
 /// Bytes of a piece.
@@ -17,21 +17,39 @@ const WAITING: usize = 8;
 pub struct Pieces {
     piece: Vec<u8>,
     full: SyncSender<Vec<u8>>,
+    /// Pieces that have been written: their memory is used again, because the system takes long to give more.
+    written: Receiver<Vec<u8>>,
+}
+
+impl Pieces {
+    /// Passes on what there is.
+    #[cold]
+    fn pass_on(&mut self) -> io::Result<()> {
+        let mut next = self.written.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE));
+        next.clear();
+        let piece = std::mem::replace(&mut self.piece, next);
+        // The writer ends early if it fails; its error is the one to be told.
+        self.full.send(piece).map_err(|_| ErrorKind::BrokenPipe.into())
+    }
 }
 
 impl Write for Pieces {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    // Called for every bracket and comma.
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.piece.len() + bytes.len() > PIECE {
-            self.flush()?;
+            self.pass_on()?;
         }
         self.piece.extend_from_slice(bytes);
-        Ok(bytes.len())
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
-        // The writer ends early if it fails; its error is the one to be told.
-        self.full.send(piece).map_err(|_| ErrorKind::BrokenPipe.into())
+        self.pass_on()
     }
 }
 
@@ -41,9 +59,17 @@ impl Write for Pieces {
 /// Those of writing, else those of `content`.
 pub fn write(file: &mut File, content: impl FnOnce(&mut Pieces) -> io::Result<()>) -> io::Result<()> {
     let (full, pieces) = sync_channel::<Vec<u8>>(WAITING);
+    let (done, written) = channel();
     thread::scope(|scope| {
-        let writer = scope.spawn(|| pieces.into_iter().try_for_each(|piece| write_piece(file, &piece)));
-        let mut sink = Pieces { piece: Vec::with_capacity(PIECE), full };
+        let writer = scope.spawn(|| {
+            pieces.into_iter().try_for_each(|piece| {
+                write_piece(file, &piece)?;
+                // Nobody takes the last ones.
+                let _ = done.send(piece);
+                Ok(())
+            })
+        });
+        let mut sink = Pieces { piece: Vec::with_capacity(PIECE), full, written };
         let made = content(&mut sink).and_then(|()| sink.flush());
         drop(sink);
         let lost = |_| Err(io::Error::other("the thread that writes ended early"));

@@ -36,3 +36,29 @@ pub fn in_background() -> RwLockReadGuard<'static, ()> {
 pub fn querying() -> RwLockReadGuard<'static, ()> {
     LOCK.read().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_fork_waits_for_work_in_the_background_and_for_queries_of_it() {
+        let (send, forked) = channel();
+        let work = in_background();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                drop(forking());
+                send.send(()).unwrap();
+            });
+            // Even while somebody waits to fork, the work may begin queries.
+            assert!(forked.recv_timeout(Duration::from_millis(50)).is_err());
+            drop(querying());
+            assert!(forked.try_recv().is_err());
+            drop(work);
+            forked.recv_timeout(Duration::from_secs(60)).unwrap();
+        });
+    }
+}

@@ -176,3 +176,28 @@ fn distance(a: &str, b: &str) -> usize {
     }
     previous[b.len()]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_has_its_line_and_column_wherever_it_is() {
+        let text = "a = 1\r\nb = \"é\"\n\nlast";
+        let source = Source::new("suite.toml", text);
+        let place = |at: usize| {
+            let Place { line, column, text, .. } = source.place(&(at..at + 1));
+            (line, column, text.unwrap_or_default())
+        };
+        assert_eq!(place(0), (1, 1, "a = 1".into()));
+        assert_eq!(place(5), (1, 6, "a = 1".into()));
+        assert_eq!(place(7), (2, 1, "b = \"é\"".into()));
+        // In the middle of a letter.
+        assert_eq!((place(12), text.is_char_boundary(13)), ((2, 6, "b = \"é\"".into()), false));
+        assert_eq!(place(13).1, 6);
+        assert_eq!(place(16), (3, 1, String::new()));
+        assert_eq!(place(17), (4, 1, "last".into()));
+        assert_eq!(place(99), (4, 5, "last".into()));
+        assert_eq!(Source::new("empty", "").place(&(0..0)).line, 1);
+    }
+}

@@ -20,4 +20,4 @@ pub use process::StandIn;
 pub use standby::Standby;
 pub use supervisor::{OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 pub use sweep::cannot_batch;
-pub use worker::{answer_without_device, serve};
+pub use worker::{JOINT_PTX, answer_without_device, serve};

@@ -3,3 +3,14 @@
 mod assembler;
 mod builtins;
 mod testdata;
+
+#[test]
+fn what_runs_around_joint_launches_assembles() {
+    let ptx = kassay::exec::opencl::JOINT_PTX;
+    for entry in [".entry reset(", ".entry compare("] {
+        assert!(ptx.contains(entry), "there is no {entry}");
+    }
+    assembler::assemble(ptx.as_bytes()).unwrap();
+    // Sums and products are rounded one by one, as on the simulator.
+    assert!(!ptx.contains("fma.rn"), "{ptx}");
+}

@@ -50,3 +50,29 @@ fn pairs_have_parts_a_status_and_a_breakdown() -> TestResult {
     assert_eq!(number(table, "survived"), undetected);
     Ok(())
 }
+
+/// The solver proves one mutant to be equivalent while the tests run on it: its row is as if it had not run.
+#[test]
+fn a_mutant_of_all_pairs_that_is_proved_equivalent_shows_no_runs() -> TestResult {
+    let bench = Bench::new()?;
+    let of = ["--order", "2", "--operators", "ASR", "--device", "sim", "--full-matrix"];
+    let result = bench.mutate(&suite("switch_machine"), &of)?;
+    let (pairs, first): (Vec<&Value>, Vec<&Value>) = mutants(&result).iter().partition(|m| m["parts"].is_array());
+    let [proved] = first.iter().filter(|m| text(m, "reason").contains("Z3")).collect::<Vec<_>>()[..] else {
+        return Err("one mutant was to be proved equivalent".into());
+    };
+    assert_eq!((text(proved, "status"), text(proved, "replacement")), ("equivalent", "&="));
+    assert!(proved["killed_by"].as_array().is_some_and(Vec::is_empty), "{proved}");
+    assert!(proved["covered_by"].as_array().is_some_and(Vec::is_empty), "{proved}");
+    let distinct = first.iter().filter(|m| m["duplicate_of"].is_null()).count();
+    assert_eq!(pairs.len(), distinct * (distinct - 1) / 2);
+    let with = |pair: &&&Value| pair["parts"].as_array().into_iter().flatten().any(|part| part == &proved["id"]);
+    assert_eq!(pairs.iter().filter(with).count(), distinct - 1);
+    let alone = |id: &Value| first.iter().find(|m| m["id"] == *id).map(|m| &m["killed_by"]);
+    for pair in pairs.iter().filter(with) {
+        let other = pair["parts"].as_array().into_iter().flatten().find(|part| *part != &proved["id"]);
+        let is_ignored = text(pair, "status") == "ignored";
+        assert!(is_ignored || other.and_then(alone) == Some(&pair["killed_by"]), "{pair}");
+    }
+    Ok(())
+}

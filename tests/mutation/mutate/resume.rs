@@ -132,6 +132,11 @@ fn a_run_of_pairs_is_killed_and_resumed() -> TestResult {
 }
 
 #[test]
+fn a_run_of_all_pairs_with_proofs_is_killed_and_resumed() -> TestResult {
+    killed_and_resumed("switch_machine", &["--order", "2", "--operators", "ASR", "--device", "sim"], 700, seed())
+}
+
+#[test]
 fn a_run_on_optimised_ir_is_killed_and_resumed() -> TestResult {
     killed_and_resumed("vector_add", &["--level", "ir:O2", "--order", "2", "--sample", "30"], 700, seed())
 }

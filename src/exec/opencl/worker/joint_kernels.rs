@@ -1,4 +1,4 @@
-//! The kernels that run around a joint launch (`runtime-cl/joint_runs.cl`), compiled by the driver, and the structures that they share
+//! The kernels that run around a joint launch (`runtime-cl/joint_runs.cl`), built by the driver, and the structures that they share
 //! with it.
 
 use std::ffi::c_void;
@@ -11,9 +11,14 @@ use opencl3::program;
 use opencl3::types::{cl_command_queue, cl_device_id};
 
 use super::handles::{Event, Kernel, Memory, Program};
+use super::program::create_program_with_ptx;
 use super::refusal::Refusal;
+use crate::exec::Target;
 
 const SOURCE: &str = include_str!("../../../../runtime-cl/joint_runs.cl");
+
+/// The same as PTX (`runtime-cl/joint_ptx.cl`), which the driver of NVIDIA builds in much less time.
+pub const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/joint_ptx.ptx"));
 
 /// Work-items for each run: fewer and, where runs have much memory, more.
 const ITEMS: [usize; 2] = [64, 256];
@@ -52,10 +57,14 @@ pub struct JointKernels {
 }
 
 impl JointKernels {
-    /// Has the driver compile them.
-    pub fn new(context: &Context, device: cl_device_id) -> Result<JointKernels, Refusal> {
+    /// Has the driver build them for a device, which takes code of the form `target`.
+    pub fn new(context: &Context, device: cl_device_id, target: Target) -> Result<JointKernels, Refusal> {
         let refused = |code| Refusal::driver("compiling what compares the runs of joint launches", code);
-        let program = Program(program::create_program_with_source(context.get(), &[SOURCE]).map_err(refused)?);
+        let created = match target {
+            Target::Ptx => create_program_with_ptx(context, device, PTX.as_bytes()),
+            Target::SpirV | Target::Host => program::create_program_with_source(context.get(), &[SOURCE]),
+        };
+        let program = Program(created.map_err(refused)?);
         program::build_program(program.0, &[device], c"-cl-std=CL1.2", None, ptr::null_mut()).map_err(refused)?;
         let [reset, compare] = [c"reset", c"compare"].map(|name| kernel::create_kernel(program.0, name).map(Kernel));
         Ok(JointKernels { reset: reset.map_err(refused)?, compare: compare.map_err(refused)?, _program: program })

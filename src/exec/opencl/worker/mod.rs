@@ -25,6 +25,7 @@ use std::os::unix::net::UnixStream;
 
 use opencl3::command_queue as queue;
 
+pub use self::joint_kernels::PTX as JOINT_PTX;
 use self::open_device::OpenDevice;
 use self::refusal::Refusal;
 use super::errors;
@@ -99,7 +100,7 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
                 Ok(chosen) => chosen,
                 Err(reply) => return *reply,
             };
-            match OpenDevice::new(found) {
+            match OpenDevice::new(found, target) {
                 Ok(device) => {
                     *open = Some(device);
                     Reply::Opened(info)

@@ -20,6 +20,7 @@ pub struct OpenDevice {
     pub device: cl_device_id,
     pub context: Context,
     pub queue: cl_command_queue,
+    target: Target,
     /// By number.
     pub programs: HashMap<u32, LoadedProgram>,
     /// What runs around joint launches, once it has been built.
@@ -29,8 +30,8 @@ pub struct OpenDevice {
 }
 
 impl OpenDevice {
-    /// Opens a device. The error is OpenCL's.
-    pub fn new(found: FoundDevice) -> std::result::Result<OpenDevice, i32> {
+    /// Opens a device for code of the form `target`. The error is OpenCL's.
+    pub fn new(found: FoundDevice, target: Target) -> std::result::Result<OpenDevice, i32> {
         let FoundDevice { platform, device, .. } = found;
         let raw = context::create_context(&[device], std::ptr::null(), None, std::ptr::null_mut())?;
         let context = Context::new(raw, &[device]);
@@ -42,6 +43,7 @@ impl OpenDevice {
             device,
             context,
             queue,
+            target,
             programs: HashMap::new(),
             joint: OnceCell::new(),
             joint_buffers: RefCell::default(),
@@ -56,7 +58,7 @@ impl OpenDevice {
         if let Some(kernels) = self.joint.get() {
             return Ok(kernels);
         }
-        let made = JointKernels::new(&self.context, self.device)?;
+        let made = JointKernels::new(&self.context, self.device, self.target)?;
         Ok(self.joint.get_or_init(|| made))
     }
 

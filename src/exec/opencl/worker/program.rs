@@ -88,12 +88,7 @@ pub fn load(
             Err(-2001 | -59) => create_with_extension(context, platform, code),
             other => other,
         },
-        Target::Ptx => {
-            // NVIDIA's driver takes the text with a NUL behind it.
-            let text = [code, b"\0"].concat();
-            // SAFETY: the device belongs to the context, and the text lives through the call, which copies it.
-            unsafe { program::create_program_with_binary(context.get(), &[device], &[&text]) }
-        }
+        Target::Ptx => create_program_with_ptx(context, device, code),
         Target::Host => Err(CL_INVALID_BINARY),
     };
     let created = if target == Target::Ptx { "clCreateProgramWithBinary" } else { "clCreateProgramWithIL" };
@@ -118,6 +113,14 @@ pub fn load(
         image_buffers: false,
         program,
     })
+}
+
+/// Creates a program of the text of PTX; the error is OpenCL's.
+pub fn create_program_with_ptx(context: &Context, device: cl_device_id, ptx: &[u8]) -> Result<cl_program, cl_int> {
+    // NVIDIA's driver takes the text with a NUL behind it.
+    let text = [ptx, b"\0"].concat();
+    // SAFETY: the device belongs to the context, and the text lives through the call, which copies it.
+    unsafe { program::create_program_with_binary(context.get(), &[device], &[&text]) }
 }
 
 fn create_with_extension(context: &Context, platform: cl_platform_id, spirv: &[u8]) -> Result<cl_program, cl_int> {

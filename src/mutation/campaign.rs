@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
 use crate::hash;
-use crate::instrument::mutants::Edit;
 use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, Comparison, MutateResult, Status, TestNames, TestStatus};
@@ -20,9 +18,8 @@ use super::changed_lines::ChangedLines;
 use super::configuration::{configuration, options_of};
 use super::decided_row::DecidedRow;
 use super::engine::{Engine, EngineCost, Options, Reach};
-use super::equivalence;
 pub use super::equivalence_classes::Class;
-use super::equivalence_classes::{Classes, Search, threads};
+use super::equivalence_classes::threads;
 use super::indices::{ByMutant, MutantIndex, TestIndex};
 use super::item_interaction;
 pub use super::ledger::Entry;
@@ -34,6 +31,8 @@ use super::mutant_set::{MutantSet, mutant_set};
 use super::operators::OPERATORS;
 use super::prunable;
 use super::runner::Scenario;
+pub use super::searched_ahead::SearchedAhead;
+use super::searched_ahead::{instructions_to_normalise, search};
 use super::source_level::SourceMutants;
 use super::synchronisation::{self, MutantRuns, SimulatorJudge};
 use super::takeover::{self, KnownVerdicts, Takeover};
@@ -53,51 +52,6 @@ pub fn class_of(operator: &str) -> String {
     OPERATORS.iter().find(|o| o.id == operator).map_or_else(String::new, |o| o.class.to_owned())
 }
 
-/// Most instructions to be normalised by a search for equal mutants while the device is being opened: if that fails, the user
-/// waits for the end of the search to be told.
-const MOST_AHEAD: u64 = 300_000;
-
-/// What was found out about the mutants of a campaign before its device was ready.
-pub struct SearchedAhead {
-    begun: Instant,
-    taken: Duration,
-    classes: Classes,
-}
-
-impl SearchedAhead {
-    /// Searches for equal mutants, which takes no device, and no work-group sizes that it would choose. `None` if that may take long,
-    /// or may be known from an earlier run.
-    ///
-    /// # Errors
-    /// `Internal` if an edit cannot be applied or a pass leaves a module that does not verify.
-    pub fn new(campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<Option<SearchedAhead>> {
-        let begun = Instant::now();
-        let MutantSet { mutants, drawn, .. } = mutant_set(campaign, request);
-        let most = MOST_AHEAD.min(request.most_before);
-        if request.baseline.is_some() || instructions_to_normalise(campaign, &mutants) > most {
-            return Ok(None);
-        }
-        let classes = Classes::search_first(campaign, &mutants, request, search(request, drawn.is_some()))?;
-        Ok(Some(SearchedAhead { begun, taken: begun.elapsed(), classes }))
-    }
-}
-
-/// Returns how equal mutants are searched for. With all pairs, proofs decide which mutants equal another and so are in no pair; a
-/// drawn sample is not thinned out.
-fn search(request: &Request, is_drawn: bool) -> Search {
-    match (request.order, is_drawn) {
-        (1, _) => Search::NormalForms,
-        (_, true) => Search::OriginalOnly,
-        (_, false) => Search::Proofs,
-    }
-}
-
-fn instructions_to_normalise(campaign: &CampaignContext<'_, '_>, mutants: &[Mutant]) -> u64 {
-    let edits: Vec<&Edit> = mutants.iter().map(|m| &m.edit).collect();
-    let KernelUnderTest { module, sites, entry, .. } = campaign.under_test;
-    equivalence::instructions_to_normalise(module, sites, entry, &edits)
-}
-
 /// Runs a campaign. `executors`: all of one device. `known`: entries of an earlier journal. Tests that the original
 /// fails are named in the result.
 ///
@@ -111,7 +65,7 @@ pub fn run(
     journal: Option<&Journal>,
     known: Vec<Entry>,
 ) -> Result<MutateResult> {
-    let begun = ahead.as_ref().map_or_else(Instant::now, |ahead| ahead.begun);
+    let begun = ahead.as_ref().map_or_else(Instant::now, SearchedAhead::begun);
     let MutantSet { mutants, drawn, elsewhere } = mutant_set(campaign, request);
     let items_interact = item_interaction::work_items_interact(campaign.under_test);
     let device_info = executors.first().map(|executor| executor.device());
@@ -130,12 +84,12 @@ pub fn run(
     // classes before they divide the mutants.
     let is_long = || instructions_to_normalise(campaign, &mutants) > request.most_before;
     let runs_first = request.order == 1 && request.shard.is_none() && !ledger.is_searched() && is_long();
-    let taken_ahead = ahead.as_ref().map_or(Duration::ZERO, |ahead| ahead.taken);
+    let taken_ahead = ahead.as_ref().map_or(Duration::ZERO, SearchedAhead::taken);
     match runs_first {
         true => ledger.classify_edits(),
         false => {
             let search = search(request, drawn.is_some());
-            ledger.classify(campaign, request, search, ahead.map(|ahead| ahead.classes))?;
+            ledger.classify(campaign, request, search, ahead.map(SearchedAhead::classes))?;
         }
     }
     let mut equivalence = taken_ahead + searched.elapsed();

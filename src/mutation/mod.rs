@@ -36,6 +36,7 @@ pub mod prunable;
 pub mod redirect_legality;
 pub mod reference;
 pub mod runner;
+mod searched_ahead;
 pub mod selection;
 mod simulator_verdict;
 pub mod source_level;

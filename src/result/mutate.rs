@@ -324,7 +324,7 @@ pub struct Timing {
     pub build_s: f64,
     /// Seconds for runs of the original, of infection probes and of mutants.
     pub run_s: f64,
-    /// Seconds for the search for equivalent and duplicate mutants.
+    /// Seconds for the search for equivalent and duplicate mutants, but for those in which the device ran mutants meanwhile.
     pub equivalence_s: f64,
     /// Seconds in which the simulator judged mutants whose outcome on a device depends on chance.
     #[serde(default)]

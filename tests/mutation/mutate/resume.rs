@@ -133,7 +133,7 @@ fn a_run_of_pairs_is_killed_and_resumed() -> TestResult {
 
 #[test]
 fn a_run_of_all_pairs_with_proofs_is_killed_and_resumed() -> TestResult {
-    killed_and_resumed("switch_machine", &["--order", "2", "--operators", "ASR", "--device", "sim"], 700, seed())
+    killed_and_resumed("knapsack_dp", &["--order", "2", "--operators", "ROR", "--device", "sim"], 700, seed())
 }
 
 #[test]

@@ -82,7 +82,7 @@ pub fn run(
     // If normal forms take long, mutants run first where that is possible: their behaviour tells most of them apart. It
     // is not possible with pairs, which are formed from distinct mutants, nor with shards, which must agree on the
     // classes before they divide the mutants.
-    let is_long = || instructions_to_normalise(campaign, &mutants) > request.most_before;
+    let is_long = || ahead.is_none() && instructions_to_normalise(campaign, &mutants) > request.most_before;
     let runs_first = request.order == 1 && request.shard.is_none() && !ledger.is_searched() && is_long();
     let taken_ahead = ahead.as_ref().map_or(Duration::ZERO, SearchedAhead::taken);
     match runs_first {

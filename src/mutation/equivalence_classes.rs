@@ -96,7 +96,8 @@ impl<'a> Proofs<'a> {
 }
 
 impl Classes {
-    /// Searches for equal mutants among all.
+    /// Searches for equal mutants among all, but leaves out proofs that decide about one mutant alone: those of mutants whose normal
+    /// form no other has. [`Classes::left_out`] says which.
     ///
     /// # Errors
     /// As for [`equivalence::classify`].
@@ -106,23 +107,9 @@ impl Classes {
         request: &Request,
         search: Search,
     ) -> Result<Classes> {
-        let all: Vec<MutantIndex> = indices::positions(mutants.len()).collect();
-        Classes::search_among(&all, campaign, mutants, request, search)
-    }
-
-    /// Searches for equal mutants among all, but leaves out proofs that decide about one mutant alone: those of mutants whose normal
-    /// form no other has. [`Classes::left_out`] says which.
-    ///
-    /// # Errors
-    /// As for [`equivalence::classify`].
-    pub fn search_first(
-        campaign: &CampaignContext<'_, '_>,
-        mutants: &[Mutant],
-        request: &Request,
-        search: Search,
-    ) -> Result<Classes> {
         let forms = if search == Search::Proofs { Search::NormalForms } else { search };
-        let mut classes = Classes::search(campaign, mutants, request, forms)?;
+        let all: Vec<MutantIndex> = indices::positions(mutants.len()).collect();
+        let mut classes = Classes::search_among(&all, campaign, mutants, request, forms)?;
         if search == Search::Proofs {
             let (alone, shared) = classes.of_own_form();
             for (m, proof) in shared.iter().zip(Classes::prove(campaign, mutants, request, &shared)?) {
@@ -142,7 +129,7 @@ impl Classes {
         open.into_iter().partition(|m| members[&self.same_form[*m]] == 1)
     }
 
-    /// The mutants of which [`Classes::search_first`] sought no proof.
+    /// The mutants of which [`Classes::search`] sought no proof.
     pub fn left_out(&self) -> &[MutantIndex] {
         &self.left_out
     }

@@ -166,7 +166,7 @@ impl<'a> Ledger<'a> {
         self.classes = match found {
             Some((all, search)) => Classes::from_entries(self.mutants, all, search),
             None => {
-                let searched = || Classes::search_first(campaign, self.mutants, request, search);
+                let searched = || Classes::search(campaign, self.mutants, request, search);
                 let classes = ahead.map_or_else(searched, Ok)?;
                 // With proofs left out, they are entered once these have been sought.
                 if classes.left_out().is_empty() {

@@ -23,7 +23,11 @@ impl TestSpans {
 }
 
 impl FromIterator<TestIndex> for TestSpans {
+    /// Takes tests in any order: who runs them may find them in another one.
     fn from_iter<I: IntoIterator<Item = TestIndex>>(tests: I) -> TestSpans {
+        let mut tests: Vec<TestIndex> = tests.into_iter().collect();
+        tests.sort_unstable();
+        tests.dedup();
         let mut spans: Vec<[usize; 2]> = Vec::new();
         for TestIndex(test) in tests {
             match spans.last_mut().filter(|[_, end]| *end == test) {
@@ -48,27 +52,23 @@ impl TestLists {
         tests.iter().map(|test| test.name.as_str()).collect()
     }
 
-    /// Returns the name of a test.
-    pub fn name(&self, test: TestIndex) -> &TestName {
-        &self.names[test]
-    }
-
-    /// Returns the names of tests in the suite's order.
+    /// Returns the names of tests of the suite, in its order.
     pub fn of(&self, tests: impl IntoIterator<Item = TestIndex>) -> TestNames {
-        self.of_spans(tests.into_iter().collect()).unwrap_or_default()
+        self.list(tests.into_iter().collect())
     }
 
     /// Returns the names of tests. `None` if one is none of the suite's, or they are not in its order.
     pub fn of_spans(&self, tests: TestSpans) -> Option<TestNames> {
-        if !tests.are_of(self.names.len()) {
-            return None;
-        }
+        tests.are_of(self.names.len()).then(|| self.list(tests))
+    }
+
+    fn list(&self, tests: TestSpans) -> TestNames {
         // A thread that panicked left only complete lists.
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let names = |spans: &TestSpans| {
             spans.0.iter().flat_map(|[first, end]| *first..*end).map(|t| self.names[TestIndex(t)].clone()).collect()
         };
-        Some(lists.entry(tests).or_insert_with_key(names).clone())
+        lists.entry(tests).or_insert_with_key(names).clone()
     }
 }
 
@@ -108,6 +108,7 @@ mod tests {
         let of = |tests: &[usize]| known.of(tests.iter().map(|t| TestIndex(*t)));
         assert!(Arc::ptr_eq(&of(&[2, 4, 5]), &of(&[2, 4, 5])));
         assert_ne!(of(&[2, 4, 5]), of(&[2, 5]));
+        assert!(Arc::ptr_eq(&of(&[5, 2, 4, 2]), &of(&[2, 4, 5])), "a test was lost, or has another place");
     }
 
     #[test]

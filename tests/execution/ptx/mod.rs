@@ -11,6 +11,8 @@ fn what_runs_around_joint_launches_assembles() {
         assert!(ptx.contains(entry), "there is no {entry}");
     }
     assembler::assemble(ptx.as_bytes()).unwrap();
+    let target = format!(".target {}, texmode_independent", kassay::lower::ptx::target::ARCHITECTURE);
+    assert!(ptx.contains(&target), "{target} is what all other code is made for");
     // Sums and products are rounded one by one, as on the simulator.
     assert!(!ptx.contains("fma.rn"), "{ptx}");
 }

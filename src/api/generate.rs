@@ -131,7 +131,7 @@ impl GenerateOptions {
         let may_be_simulated = open.device.admits(|executor| executor.checks.faults);
         if self.goal != Goal::Mutants && !may_be_simulated {
             let what = format!("kassay generate runs on the simulator, not on `{}`", open.device);
-            return Err(Error::caller(what).help("leave --device out"));
+            return Err(Error::caller(what).help("leave --device out, or give --goal mutants, whose mutants run there"));
         }
         if folder.exists() && !folder.is_dir() {
             return Err(Error::caller(format!("cannot write into {}: it is no folder", folder.display()))

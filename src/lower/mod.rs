@@ -2,14 +2,14 @@
 //!
 //! Must never know: what the probes mean.
 
-mod async_copies;
-mod atomic_instructions;
+mod builtins;
 pub mod code;
 pub use crate::kernel::forked;
 pub mod cached;
-mod generic_atomics;
+mod emitted;
 pub mod host;
 pub mod image_buffers;
+mod item_bounds;
 pub mod joint;
 mod libclc;
 pub mod ptx;

@@ -1,4 +1,5 @@
-//! Lowers to SPIR-V 1.2 with LLVM's own backend.
+//! Lowers to SPIR-V with LLVM's own backend: to version 1.2, which every consumer reads, or to the first later one that has what the
+//! kernel uses.
 
 use std::ffi::CString;
 use std::sync::Once;
@@ -10,13 +11,21 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 
 use super::code::{Code, Effort, Lowered};
 use super::forked::{self, Failure, Limit};
-use super::{async_copies, atomic_instructions, cached, generic_atomics, undefined, vector_selects};
+use super::{builtins, cached, emitted, item_bounds, undefined, vector_selects};
 use crate::error::{Error, Result};
 use crate::kernel::{cache, canonical, inlined};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
 
-/// The target triple of all modules and of the emitted code.
+/// The target triple of all modules, and of the code that needs no later version.
 pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";
+
+/// The triples of later versions, in order. Sub-groups' non-uniform functions are of 1.3.
+const LATER: [&str; 4] = [
+    "spirv64v1.3-unknown-unknown",
+    "spirv64v1.4-unknown-unknown",
+    "spirv64v1.5-unknown-unknown",
+    "spirv64v1.6-unknown-unknown",
+];
 
 /// Helpers are inlined if the total stays within this number of instructions, so that probe bits stay in registers;
 /// otherwise they remain calls.
@@ -24,6 +33,9 @@ const INLINE_BUDGET: u64 = 20_000;
 
 /// Extensions that one module may need. Each costs another run of the backend.
 const MAX_EXTENSIONS: usize = 8;
+
+/// What the backend says of a module that its version cannot express.
+const VERSION_TOO_OLD: &str = "Unable to meet SPIR-V requirements for this target";
 
 /// Time limit of the backend for one module.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -33,9 +45,13 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// # Errors
 /// `Environment` if this LLVM was built without the SPIR-V backend.
 pub fn machine() -> Result<TargetMachine> {
+    machine_of(TRIPLE)
+}
+
+fn machine_of(triple: &str) -> Result<TargetMachine> {
     static INITIALISED: Once = Once::new();
     INITIALISED.call_once(|| Target::initialize_all(&InitializationConfig::default()));
-    let triple = TargetTriple::create(TRIPLE);
+    let triple = TargetTriple::create(triple);
     let missing = |why: String| {
         Error::environment(format!("this LLVM cannot emit SPIR-V: {why}")).help("install LLVM 22 (Debian: llvm-22-dev)")
     };
@@ -88,10 +104,8 @@ pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) ->
         }
     }
     passes::run(module, Some(machine), "always-inline,globaldce,function(sroa,mem2reg,simplifycfg)")?;
-    // Last, because a pass would fold its addresses of first elements away again.
-    async_copies::rewrite(module);
-    generic_atomics::rewrite(module);
-    atomic_instructions::rewrite(module);
+    item_bounds::rewrite(module);
+    builtins::for_spirv(module);
     vector_selects::widen(module);
     canonical::verify(module, "inlining and promotion")
 }
@@ -107,16 +121,18 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
         return Ok(known);
     }
     let mut extensions: Vec<String> = Vec::new();
+    let mut versions = LATER.into_iter();
+    let mut version = None;
     let emitted = loop {
-        let emitted = forked::run(Limit::of(LIMIT), || object(module, machine, &extensions));
-        match &emitted {
-            // The backend names the extension that it lacks, and ends.
-            Err(Failure::Crashed { stderr, .. }) if extensions.len() < MAX_EXTENSIONS => {
-                match required_extension(stderr).filter(|name| !extensions.contains(name)) {
-                    Some(name) => extensions.push(name),
-                    None => break emitted,
-                }
-            }
+        let emitted = forked::run(Limit::of(LIMIT), || object(module, machine, version, &extensions));
+        let Err(Failure::Crashed { stderr, .. }) = &emitted else { break emitted };
+        // The backend names the extension that it lacks, and ends; of a version it says that it is not enough.
+        match required_extension(stderr).filter(|name| !extensions.contains(name)) {
+            Some(name) if extensions.len() < MAX_EXTENSIONS => extensions.push(name),
+            None if stderr.contains(VERSION_TOO_OLD) => match versions.next() {
+                Some(later) => version = Some(later),
+                None => break emitted,
+            },
             _ => break emitted,
         }
     };
@@ -124,7 +140,7 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
     let help = "this is a limit of LLVM 22, not of the kernel; a report with the kernel is welcome";
     match emitted {
         Ok(Ok(bytes)) => {
-            let bytes = trim(bytes);
+            let bytes = checked(bytes).map_err(|error| error.help(help))?;
             if let Some(key) = key {
                 cache::keep(&key, &bytes);
             }
@@ -143,19 +159,28 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
     }
 }
 
-/// Returns the object file of a module with these extensions enabled. To be called in a child: it sets an option of the
-/// whole process.
-fn object(module: &Module<'_>, machine: &TargetMachine, extensions: &[String]) -> std::result::Result<Vec<u8>, String> {
-    let with_extensions;
-    let machine = if extensions.is_empty() {
+/// Returns the object file of a module, of a later version if one is named, with these extensions enabled. To be called in a child: it
+/// sets an option of the whole process.
+fn object(
+    module: &Module<'_>,
+    machine: &TargetMachine,
+    version: Option<&str>,
+    extensions: &[String],
+) -> std::result::Result<Vec<u8>, String> {
+    let other;
+    let machine = if extensions.is_empty() && version.is_none() {
         machine
     } else {
-        let enabled: Vec<String> = extensions.iter().map(|name| format!("+{name}")).collect();
-        let option = CString::new(format!("--spirv-ext={}", enabled.join(","))).map_err(|e| e.to_string())?;
-        // SAFETY: a child has no other threads. Names of extensions come from LLVM itself, so it knows the option.
-        unsafe { passes::set_option(&option) };
-        with_extensions = self::machine().map_err(|e| e.to_string())?;
-        &with_extensions
+        if !extensions.is_empty() {
+            let enabled: Vec<String> = extensions.iter().map(|name| format!("+{name}")).collect();
+            let option = CString::new(format!("--spirv-ext={}", enabled.join(","))).map_err(|e| e.to_string())?;
+            // SAFETY: a child has no other threads. Names of extensions come from LLVM itself, so it knows the option.
+            unsafe { passes::set_option(&option) };
+        }
+        let triple = version.unwrap_or(TRIPLE);
+        module.set_triple(&TargetTriple::create(triple));
+        other = machine_of(triple).map_err(|e| e.to_string())?;
+        &other
     };
     let buffer = machine.write_to_memory_buffer(module, FileType::Object).map_err(|e| e.to_string())?;
     Ok(buffer.as_slice().to_vec())
@@ -168,10 +193,22 @@ fn required_extension(stderr: &str) -> Option<String> {
     Some(name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect())
 }
 
-/// A SPIR-V module consists of complete words; a memory buffer may end in a NUL that is not part of it.
-fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
+/// Corrects emitted code.
+///
+/// # Errors
+/// `Internal` if it calls a builtin for which the backend has no instruction, or is no SPIR-V.
+fn checked(mut bytes: Vec<u8>) -> Result<Vec<u8>> {
+    // A module consists of complete words; a memory buffer may end in a NUL that is not part of it.
     bytes.truncate(bytes.len() / 4 * 4);
-    bytes
+    let words = emitted::corrected(&bytes)
+        .map_err(|why| Error::internal(format!("LLVM's SPIR-V backend made no SPIR-V: {why}")))?;
+    match emitted::imported_functions(&words)[..] {
+        [] => Ok(words.bytes()),
+        ref names => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{}`", builtins::plain_name(name))).collect();
+            Err(Error::internal(format!("SPIR-V has no instruction for {}, which the kernel calls", names.join(", "))))
+        }
+    }
 }
 
 /// Returns the options with which a runtime has to build the module. Generic pointers are a feature of OpenCL 2.0, and

@@ -7,6 +7,7 @@
 
 mod atomics;
 mod mangling;
+pub mod types;
 
 pub use atomics::{MemoryOrders, Operation, is_relaxed, memory_orders, operation};
 pub use mangling::{

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, View};
 use crate::lower::code::Effort;
-use crate::lower::undefined;
+use crate::lower::{builtins as lowered_builtins, undefined};
 
 /// The functions that may still be called once everything is inlined, besides LLVM's intrinsics.
 const ALLOWED_CALLEES: [&str; 14] = [
@@ -55,6 +55,7 @@ pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
 /// Those of [`prepare`].
 pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     undefined::refuse(&module)?;
+    lowered_builtins::plain(&module);
     let mut module = handles::rewrite(module)?;
     let machine = machine(Effort::Full)?;
     retarget(&module, &machine);

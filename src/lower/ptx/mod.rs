@@ -12,7 +12,7 @@ use inkwell::module::Module;
 
 use self::target::MOST_ITEMS;
 use super::code::{Code, Lowered, LoweringOptions};
-use super::undefined;
+use super::{builtins as lowered_builtins, undefined};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, AttributeIndex, Function, View};
@@ -32,6 +32,7 @@ pub fn lower(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Lowe
 
 fn lowered(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Result<Code> {
     undefined::refuse(&module)?;
+    lowered_builtins::plain(&module);
     let machine = emit::machine(options.effort)?;
     let mut module = retarget::retarget(module, &machine)?;
     prepare(&module, entry)?;

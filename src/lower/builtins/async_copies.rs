@@ -6,8 +6,9 @@
 
 use inkwell::module::Module;
 
-use crate::kernel::builtins::{demangle, mangle};
-use crate::llvm::{AttributeIndex, Builder, Function, Inst, Type, Types, Value, View};
+use super::pointers::{element_address, element_type};
+use crate::kernel::builtins::{demangle, mangle, types};
+use crate::llvm::{AttributeIndex, Function, Inst, Type, Types, Value, View};
 
 const PLAIN: &str = "async_work_group_copy";
 const STRIDED: &str = "async_work_group_strided_copy";
@@ -20,7 +21,7 @@ pub fn rewrite(module: &Module<'_>) {
     for builtin in view.functions() {
         let name = builtin.name();
         let Some(strided) = strided_name(&name).filter(|_| !builtin.has_body()) else { continue };
-        let Some(element) = element_name(&name).and_then(|e| element_type(view.types(), e)) else { continue };
+        let Some(element) = element(view.types(), &name) else { continue };
         for call in view.instructions() {
             if call.called_function() == Some(builtin) {
                 replace(view, call, builtin, &strided, element);
@@ -45,28 +46,10 @@ fn strided_name(name: &str) -> Option<String> {
     }
 }
 
-/// Returns the mangled element type, the pointee of the first parameter (`PU3AS3Dv4_fP…`: `Dv4_f`).
-fn element_name(name: &str) -> Option<&str> {
+/// Returns the type of the copied elements, which the first parameter points to.
+fn element<'m>(types: Types<'m>, name: &str) -> Option<Type<'m>> {
     let (_, parameters) = demangle(name).filter(|(base, _)| [PLAIN, STRIDED].contains(base))?;
-    let pointee = parameters.strip_prefix("PU3AS")?.get(1..)?;
-    pointee.split_once('P').map(|(element, _)| element)
-}
-
-fn element_type<'m>(types: Types<'m>, mangled: &str) -> Option<Type<'m>> {
-    if let Some(vector) = mangled.strip_prefix("Dv") {
-        let (count, element) = vector.split_once('_')?;
-        return Some(element_type(types, element)?.vector(count.parse().ok()?));
-    }
-    Some(match mangled {
-        "c" | "a" | "h" => types.int(8),
-        "s" | "t" => types.int(16),
-        "i" | "j" => types.int(32),
-        "l" | "m" => types.int(64),
-        "Dh" => types.half(),
-        "f" => types.float(),
-        "d" => types.double(),
-        _ => return None,
-    })
+    element_type(types, types::parse(parameters)?.first()?.pointee()?)
 }
 
 /// Replaces a call of `builtin`.
@@ -90,21 +73,6 @@ fn replace<'m>(view: View<'m>, call: Inst<'m>, builtin: Function<'m>, name: &str
     unsafe { call.replace_and_erase(new) };
 }
 
-/// Returns the address of element 0 at `pointer` as an instruction: it is built on an instruction and moved to
-/// `pointer`, because the builder would fold it on a constant.
-fn element_address<'m>(builder: &Builder<'m>, element: Type<'m>, pointer: Value<'m>) -> Value<'m> {
-    let stand_in = builder.freeze(pointer, "");
-    let address = builder.in_bounds_gep(element, stand_in, &[builder.types().int(64).int(0)], "element");
-    if let (Some(step), Some(stand_in)) = (address.as_instruction(), stand_in.as_instruction())
-        && step != stand_in
-    {
-        step.set_operand(0, pointer);
-        // SAFETY: only the address used it, and the builder stands before the call.
-        unsafe { stand_in.erase() };
-    }
-    address
-}
-
 fn declaration<'m>(view: View<'m>, name: &str, ty: Type<'m>, like: Function<'m>) -> Function<'m> {
     if let Some(f) = view.function(name) {
         return f;
@@ -126,7 +94,5 @@ mod tests {
         assert_eq!(strided_name(plain).as_deref(), Some(strided));
         assert_eq!(strided_name(strided).as_deref(), Some(strided));
         assert_eq!(strided_name("async_work_group_copy"), None);
-        assert_eq!(element_name(plain), Some("Dv4_i"));
-        assert_eq!(element_name(strided), Some("Dv4_i"));
     }
 }

@@ -1,0 +1,25 @@
+"""What is left out, and differences that are nobody's fault, or not kassay's."""
+
+import re
+
+# Of these a call's result is no function of values, or they need objects of the host.
+LEFT_OUT = re.compile(
+    r"^(intel_|amd_|read_image|write_image|get_image|enqueue_|ndrange|get_default_queue|.*_pipe|.*_event|retain_|release_|create_user"
+    r"|is_valid|get_kernel_|clock_|prefetch|async_|wait_group|get_fence|arm_|printf|capture_|set_user|.*reserve_id|get_work_dim)"
+)
+
+
+def left_out(name):
+    return LEFT_OUT.match(name) is not None
+
+
+# Names, ways, and the reason.
+REASONS = []
+
+
+def reason(builtin, way):
+    """Why a builtin differs on that way, if that is known."""
+    for names, ways, why in REASONS:
+        if re.fullmatch(names, builtin.name) and re.fullmatch(ways, way):
+            return why
+    return None

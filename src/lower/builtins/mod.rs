@@ -1,0 +1,104 @@
+//! Lowers calls of OpenCL's builtins, because LLVM 22's SPIR-V backend guesses from mangled names what they mean, and libraries of
+//! builtins lack some.
+//!
+//! What LLVM's IR has is written in it ([`plain`], for every target). For SPIR-V, the rest of what the backend has wrong become
+//! calls of `__spirv_*`, whose operands are those of the instruction, and pointers point to what the builtin takes ([`for_spirv`]).
+//! What is not here, the backend has right, as `scripts/conformance` shows.
+
+mod any_all;
+mod async_copies;
+mod atomics;
+mod barriers;
+mod bits;
+mod call;
+mod conversions;
+mod dot_products;
+mod generic_pointers;
+mod images;
+mod instructions;
+mod pointers;
+
+use inkwell::module::Module;
+
+use self::call::{Call, Replacement};
+use crate::kernel::builtins::{demangle, types};
+use crate::llvm::{Function, View};
+
+/// Builds what a call becomes; `None` leaves it as it is.
+type Lowering = for<'m> fn(&Call<'_, 'm>) -> Option<Replacement<'m>>;
+
+/// Builtins by their names, where a star at the end stands for any other characters, and what they become in every target.
+const PLAIN: &[(&[&str], Lowering)] = &[
+    (&["dot"], dot_products::dot),
+    (&["dot_acc_sat"], dot_products::accumulated),
+    (&["dot_4x8packed_*"], dot_products::packed),
+    (&["dot_acc_sat_4x8packed_*"], dot_products::packed_accumulated),
+    (&["bitfield_insert"], bits::insert),
+    (&["bitfield_extract_signed"], bits::extract_signed),
+    (&["bitfield_extract_unsigned"], bits::extract_unsigned),
+    (&["bit_reverse"], bits::reverse),
+];
+
+/// As [`PLAIN`], for SPIR-V alone: libclc has these right for the other targets.
+const SPIRV: &[(&[&str], Lowering)] = &[
+    (&["convert_*"], conversions::convert),
+    (&["any"], any_all::any),
+    (&["all"], any_all::all),
+    (&["barrier", "work_group_barrier"], barriers::work_group),
+    (&["sub_group_barrier"], barriers::sub_group),
+    (&["mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence"], barriers::fence),
+    (&["atomic_*", "atom_*"], atomics::atomic),
+    (&["get_image_channel_data_type", "get_image_channel_order"], images::channels),
+    (&["__to_global", "__to_local", "__to_private"], generic_pointers::to_named),
+    (&["ldexp"], pointers::ldexp),
+];
+
+/// Rewrites what LLVM's IR can say, for every target.
+pub fn plain(module: &Module<'_>) {
+    rewrite(View::of(module), PLAIN);
+}
+
+/// Rewrites everything for SPIR-V. To be called last, because a pass would fold addresses of first elements away again.
+pub fn for_spirv(module: &Module<'_>) {
+    plain(module);
+    rewrite(View::of(module), SPIRV);
+    async_copies::rewrite(module);
+    instructions::rewrite(module);
+    pointers::rewrite(module);
+}
+
+/// Returns a builtin's name without mangling, for messages.
+pub fn plain_name(name: &str) -> &str {
+    demangle(name).map_or(name, |(plain, _)| plain)
+}
+
+fn rewrite(view: View<'_>, table: &[(&[&str], Lowering)]) {
+    for builtin in view.functions() {
+        let name = builtin.name();
+        let Some((plain, lowering)) = lowering(table, builtin, &name) else { continue };
+        let parameters = demangle(&name).map_or("", |(_, parameters)| parameters);
+        let Some(types) = types::parse(parameters) else { continue };
+        for inst in view.instructions() {
+            if inst.called_function() == Some(builtin) {
+                call::replace(view, inst, plain, &types, lowering);
+            }
+        }
+        if !builtin.is_used() {
+            // SAFETY: nothing uses it, and the loop goes on with the next function.
+            unsafe { builtin.delete() };
+        }
+    }
+}
+
+/// Returns the plain name of a builtin, and how its calls are lowered, if the table says it.
+fn lowering<'n>(table: &[(&[&str], Lowering)], builtin: Function<'_>, name: &'n str) -> Option<(&'n str, Lowering)> {
+    if builtin.has_body() || !builtin.is_used() {
+        return None;
+    }
+    let plain = plain_name(name);
+    let fits = |pattern: &str| pattern.strip_suffix('*').map_or(plain == pattern, |start| plain.starts_with(start));
+    table.iter().find(|(names, _)| names.iter().any(|pattern| fits(pattern))).map(|(_, lowering)| (plain, *lowering))
+}
+
+#[cfg(test)]
+mod tests;

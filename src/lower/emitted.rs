@@ -1,0 +1,103 @@
+//! Corrects what LLVM 22's SPIR-V backend emits, and refuses what no driver need take.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::kernel::spirv::words::{self, Id, Malformed, Words, op};
+
+/// The decoration of what another module defines, and the number that says that it is imported (SPIR-V 3.20 and 3.31).
+const LINKAGE_ATTRIBUTES: u32 = 41;
+const IMPORT: u32 = 1;
+
+/// Gives constants that are zero the form that every consumer takes: a scalar's is OpConstant, because indices into structs have to
+/// be that, some drivers refuse OpConstantNull of scalars, and the backend writes it with a literal that it has not.
+///
+/// # Errors
+/// [`Malformed`] if these bytes are no SPIR-V.
+pub fn corrected(bytes: &[u8]) -> Result<Words, Malformed> {
+    let module = Words::parse(bytes)?;
+    let mut zeros: HashMap<Id, Zero> = HashMap::new();
+    for instruction in module.instructions() {
+        match (instruction.opcode, instruction.operands) {
+            (op::TYPE_INT | op::TYPE_FLOAT, [id, width, ..]) => {
+                drop(zeros.insert(*id, Zero::Words(width.div_ceil(u32::BITS))))
+            }
+            (op::TYPE_BOOL, [id, ..]) => drop(zeros.insert(*id, Zero::False)),
+            _ => {}
+        }
+    }
+    Ok(module.rewritten(|instruction, into| match (instruction.opcode, instruction.operands) {
+        (op::CONSTANT_NULL, [ty, id, ..]) => match zeros.get(ty) {
+            Some(Zero::Words(count)) => {
+                let literal = vec![0; *count as usize];
+                words::push(into, op::CONSTANT, &[&[*ty, *id][..], &literal].concat());
+            }
+            Some(Zero::False) => words::push(into, op::CONSTANT_FALSE, &[*ty, *id]),
+            None => words::push(into, op::CONSTANT_NULL, &[*ty, *id]),
+        },
+        (opcode, operands) => words::push(into, opcode, operands),
+    }))
+}
+
+/// How a type's zero is written.
+enum Zero {
+    /// As a literal of so many words.
+    Words(u32),
+    False,
+}
+
+/// Returns the names of the functions that the module imports, in order. Nothing says that a driver has them.
+pub fn imported_functions(module: &Words) -> Vec<String> {
+    let functions: HashSet<Id> = module
+        .instructions()
+        .filter(|instruction| instruction.opcode == op::FUNCTION)
+        .filter_map(|instruction| instruction.operands.get(1).copied())
+        .collect();
+    let imports = module.decorations().filter_map(|decoration| {
+        let (name, rest) = words::text(decoration.operands).filter(|_| decoration.kind == LINKAGE_ATTRIBUTES)?;
+        (rest == [IMPORT] && functions.contains(&decoration.target)).then_some(name)
+    });
+    imports.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(instructions: &[&[u32]]) -> Vec<u8> {
+        let mut words = vec![0x0723_0203, 0x1_0200, 0, 20, 0];
+        for instruction in instructions {
+            words::push(&mut words, instruction[0], &instruction[1..]);
+        }
+        words.into_iter().flat_map(u32::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn scalars_that_are_zero_are_plain_constants() {
+        let types: [&[u32]; 4] =
+            [&[op::TYPE_INT, 1, 64, 0], &[op::TYPE_BOOL, 2], &[op::TYPE_VECTOR, 3, 1, 4], &[op::TYPE_FLOAT, 4, 16]];
+        let nulls: [&[u32]; 4] = [
+            &[op::CONSTANT_NULL, 1, 5, 0, 0],
+            &[op::CONSTANT_NULL, 2, 6],
+            &[op::CONSTANT_NULL, 3, 7],
+            &[op::CONSTANT_NULL, 4, 8],
+        ];
+        let plain: [&[u32]; 4] = [
+            &[op::CONSTANT, 1, 5, 0, 0],
+            &[op::CONSTANT_FALSE, 2, 6],
+            &[op::CONSTANT_NULL, 3, 7],
+            &[op::CONSTANT, 4, 8, 0],
+        ];
+        let expected = module(&[types, plain].concat());
+        assert_eq!(corrected(&module(&[types, nulls].concat())).unwrap().bytes(), expected);
+    }
+
+    #[test]
+    fn imported_functions_are_named_and_variables_are_not() {
+        let linkage = |id: u32, name: &str| {
+            [&[op::DECORATE, id, LINKAGE_ATTRIBUTES][..], &words::literal(name), &[IMPORT]].concat()
+        };
+        let (f, v) = (linkage(3, "_Z1fj"), linkage(4, "__spirv_BuiltInWorkDim"));
+        let bytes = module(&[&f, &v, &[op::FUNCTION, 1, 3, 0, 2], &[op::FUNCTION_END]]);
+        assert_eq!(imported_functions(&Words::parse(&bytes).unwrap()), ["_Z1fj"]);
+    }
+}

@@ -1,6 +1,7 @@
 //! Checks how kernels are lowered and run: code for OpenCL devices and for this host, launches, faults and batches.
 
 mod batches;
+mod builtins;
 #[path = "../common/mod.rs"]
 mod common;
 mod executor;

@@ -1,0 +1,195 @@
+//! Builtins whose mangled names LLVM's SPIR-V backend reads otherwise than OpenCL C means them, plain and with probes: values by hand.
+//! `scripts/conformance` compares all of them with the driver's own compiler.
+
+use inkwell::context::Context;
+use kassay::exec::{Code, Executor, RunOptions, Simulator, Target};
+use kassay::instrument::layout::Slots;
+use kassay::kernel::spirv::words::{Words, op};
+use kassay::suite::launch::Launch;
+
+use crate::common::devices::{once, opencl};
+use crate::common::kernels::{self, open, source_file};
+use crate::common::launches::{ints, line, words};
+
+/// Runs the kernel `k` of one work-item, plain and with coverage probes, on the device and on the simulator, and compares what it
+/// writes into its only argument, whose first element is the number of elements.
+#[track_caller]
+fn writes(source: &str, cl_std: &str, expected: &[i32]) {
+    let (_folder, path) = source_file(source);
+    let context = Context::create();
+    let under_test = open(&context, &path, Some("k"), &kernels::cl_std(cl_std)).unwrap().under_test;
+    let executors: [Box<dyn Executor>; 2] = [Box::new(opencl().unwrap()), Box::new(Simulator::new(1).unwrap())];
+    for mut executor in executors {
+        let target = executor.target();
+        let plain = under_test.plain(target).unwrap();
+        let (woven, _) = under_test.instrumented(Slots::Groups, target).unwrap();
+        for (code, probe_words) in [(plain, None), (woven, Some(1 << 12))] {
+            assert_eq!(imports(&code), 0, "{source}");
+            let program = executor.load(&code).unwrap();
+            let mut given = vec![0; expected.len()];
+            given[0] = expected.len() as i32;
+            let launch = Launch::new(line(1, 1), vec![ints(&given)]);
+            let seen = executor.run(program, &launch, &RunOptions { probe_words, ..once() }).unwrap().unwrap();
+            let found: Vec<i32> = words(&seen.outputs[0].1);
+            assert_eq!(found, expected, "{target:?}: {source}");
+        }
+    }
+}
+
+/// Counts the functions that a module of SPIR-V has no body for.
+fn imports(code: &Code) -> usize {
+    let Some(device) = code.as_device().filter(|device| device.target == Target::SpirV) else { return 0 };
+    let module = Words::parse(&device.bytes).unwrap();
+    let count = |opcode: u32| module.instructions().filter(|instruction| instruction.opcode == opcode).count();
+    let bodies = {
+        let mut previous = 0;
+        let mut bodies = 0;
+        for instruction in module.instructions() {
+            bodies += usize::from(
+                instruction.opcode == op::LABEL && [op::FUNCTION, op::FUNCTION_PARAMETER].contains(&previous),
+            );
+            previous = instruction.opcode;
+        }
+        bodies
+    };
+    count(op::FUNCTION) - bodies
+}
+
+#[test]
+fn conversions_between_integers_extend_by_the_sign_of_what_they_convert() {
+    let source = "kernel void k(global int *a) {
+        int n = a[0] - 8;
+        a[0] = convert_int((short)(n - 5));
+        a[1] = convert_int((ushort)(n - 5));
+        a[2] = convert_char_sat(n - 1);
+        a[3] = convert_uchar_sat(n - 1);
+        a[4] = convert_char_sat((uchar)(n + 200));
+        a[5] = convert_uint_sat((short)(n - 3));
+        a[6] = convert_int4((char4)(n - 1, n, n + 1, n - 128)).w;
+        a[7] = convert_int_sat_rte(((long)n + 5) << 40) == INT_MAX;
+    }";
+    writes(source, "CL1.2", &[-5, 65531, -1, 0, 127, 0, -128, 1]);
+}
+
+#[test]
+fn conversions_to_the_same_type_or_width_keep_the_value() {
+    let source = "kernel void k(global int *a) {
+        int n = a[0] - 4;
+        a[0] = convert_int(n - 7);
+        a[1] = convert_uint(n - 7) == 0xfffffff9;
+        a[2] = convert_float(n + 2.5f) == 2.5f;
+        a[3] = convert_float4_rtz((float4)(n + 0.5f)).y == 0.5f;
+    }";
+    writes(source, "CL1.2", &[-7, 1, 1, 1]);
+}
+
+#[test]
+fn any_and_all_look_at_the_sign() {
+    let source = "kernel void k(global int *a) {
+        int n = a[0] - 6;
+        a[0] = any((int4)(n + 1, n + 2, n + 3, n));
+        a[1] = any((int4)(n, n, n - 1, n));
+        a[2] = all((int2)(n - 1, n + 1));
+        a[3] = all((int2)(n - 1, n - 2));
+        a[4] = any(n + 5);
+        a[5] = all((char)(n - 1));
+    }";
+    writes(source, "CL1.2", &[0, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn vectors_are_loaded_and_stored_at_the_start_of_variables() {
+    let source = "constant float table[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+        typedef struct { half h[8]; int n; } pair;
+        kernel void k(global int *a) {
+            local int kept[8];
+            local pair p;
+            int n = a[0] - 6;
+            vstore4((int4)(n + 1, n + 2, n + 3, n + 4), 1, kept);
+            vstore4((int4)(n + 5), 0, kept);
+            a[0] = vload4(1, kept).z;
+            a[1] = kept[3];
+            a[2] = (int)vload4(1, table).y;
+            p.n = 9;
+            vstore_half(n + 1.5f, 1, p.h);
+            a[3] = vload_half(1, p.h) == 1.5f;
+            a[4] = p.n;
+            vstorea_half3((float3)(1, 2, 3), 1, p.h);
+            a[5] = vload_half(4, p.h) == 1.0f && vloada_half3(1, p.h).z == 3.0f;
+        }";
+    writes(source, "CL1.2", &[3, 5, 5, 1, 9, 1]);
+}
+
+#[test]
+fn dot_products_of_bytes_are_summed() {
+    let source = "kernel void k(global int *a) {
+        int n = a[0] - 5;
+        a[0] = dot_4x8packed_ss_int(0x01ff02fe + n, 0x03030303);
+        a[1] = dot_4x8packed_uu_uint(0x01ff02fe + n, 0x03030303);
+        a[2] = dot_acc_sat_4x8packed_ss_int(0x7f7f7f7f + n, 0x7f7f7f7f, 2147483000);
+        a[3] = dot((char4)(n - 1, 2, 3, 4), (char4)(1, 1, 1, 1));
+        a[4] = dot_acc_sat((uchar4)(n + 255), (uchar4)(255), 0xfffffff0) == 0xffffffff;
+    }";
+    writes(source, "CL3.0", &[0, 1536, i32::MAX, 8, 1]);
+}
+
+#[test]
+fn fields_of_bits_are_inserted_extracted_and_reversed() {
+    let source = "#pragma OPENCL EXTENSION cl_khr_extended_bit_ops : enable
+        kernel void k(global int *a) {
+            int n = a[0] - 5;
+            a[0] = bitfield_insert(n, -1, 4, 8);
+            a[1] = bitfield_extract_signed(n + 0xf0, 4, 4);
+            a[2] = bitfield_extract_unsigned(n + 0xf0, 4, 4);
+            a[3] = bit_reverse(n + 1) == INT_MIN;
+            a[4] = bitfield_insert(n + 7, -1, 0, 0);
+        }";
+    writes(source, "CL3.0", &[0xff0, -1, 15, 1, 7]);
+}
+
+#[test]
+fn atomics_of_all_versions_are_instructions() {
+    let source = "kernel void k(global int *a) {
+        local uint kept;
+        kept = a[0];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        a[0] = atomic_max(&kept, 9u);
+        a[1] = atomic_inc(&kept);
+        a[1] = 10 * a[1] + atomic_dec(&kept);
+        a[2] = atomic_xchg(&kept, 3u);
+        a[3] = atomic_min(a + 1, -5);
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        a[4] = atomic_cmpxchg(&kept, 3u, 8u);
+        a[4] = 10 * a[4] + kept;
+        a[5] = atom_max(a + 1, 20);
+    }";
+    writes(source, "CL1.2", &[6, 20, 9, 100, 38, -5]);
+    let source = "kernel void k(global int *a) {
+        local atomic_uint kept;
+        atomic_init(&kept, (uint)a[0]);
+        a[0] = atomic_fetch_max_explicit(&kept, 9u, memory_order_relaxed, memory_scope_work_group);
+        a[1] = atomic_fetch_min(&kept, 4u);
+        uint expected = 4;
+        a[2] = atomic_compare_exchange_strong(&kept, &expected, 6u);
+        expected = 7;
+        a[3] = atomic_compare_exchange_weak_explicit(&kept, &expected, 1u, memory_order_acq_rel, memory_order_acquire, memory_scope_device);
+        a[4] = (int)expected;
+        atomic_work_item_fence(CLK_LOCAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
+        a[5] = atomic_load_explicit(&kept, memory_order_acquire, memory_scope_work_group);
+    }";
+    writes(source, "CL3.0", &[6, 9, 1, 0, 6, 6]);
+}
+
+#[test]
+fn an_array_of_events_is_waited_for() {
+    let source = "kernel void k(global int *a) {
+        local int kept[2];
+        event_t both[2];
+        a[1] = a[0] + 5;
+        both[0] = async_work_group_copy(kept, a, 1, 0);
+        both[1] = async_work_group_copy(kept + 1, a + 1, 1, 0);
+        wait_group_events(2, both);
+        a[0] = kept[0] + kept[1];
+    }";
+    writes(source, "CL1.2", &[9, 7]);
+}

@@ -213,7 +213,8 @@ impl KernelOptions {
         let disabled = self.disabled_features(language).filter(|_| features != Features::AllOfVersion);
         if !self.turns_warnings_into_errors() {
             // Without generic pointers, an overload for another type may be the only one that takes a pointer, with a warning.
-            let is_accepted = |group: &&&str| **group != POINTER_TYPES || disabled.is_none() || features != Features::Reduced;
+            let is_accepted =
+                |group: &&&str| **group != POINTER_TYPES || disabled.is_none() || features != Features::Reduced;
             let accepted = ACCEPTED_BY_DRIVERS.iter().filter(is_accepted);
             arguments.extend(accepted.map(|group| OsString::from(format!("-Wno-error={group}"))));
         }

@@ -7,6 +7,7 @@ builtin itself but get_global_id, get_local_id and the one that is called.
 import collections
 import math
 import random
+import re
 import struct
 
 from .declarations import ATOMICS, SCALARS, spelt
@@ -162,7 +163,20 @@ class Kernel:
             return "1"
         if name.startswith("sub_group_clustered") and position == 1:
             return "4"
-        return self.value(ty, position)
+        value = self.value(ty, position)
+        target = re.match(r"convert_(u?)(char|short|int|long)\d*(_rt.)?$", name)
+        if target and scalar in ("half", "float", "double"):
+            return self.within(value, ty, target[1] == "u", SCALARS[target[2]])
+        return value
+
+    def within(self, value, ty, is_unsigned, size):
+        """A float that an integer type has, whatever is rounded: OpenCL leaves conversions of others open."""
+        least, most = (-0.25, 2.0**(8 * size) * 0.999) if is_unsigned else (-2.0**(8 * size - 1) * 0.999, 2.0**(8 * size - 1) * 0.999)
+        if plain(ty.scalar) == "half":
+            least, most = max(least, -65504.0), min(most, 65504.0)
+        lanes = re.findall(r"T\([^()]*\)", value)
+        kept = [f"({lane} > {least!r} && {lane} < {most!r} ? {lane} : ({plain(ty.scalar)})2.5)" for lane in lanes]
+        return kept[0] if ty.lanes == 1 else f"(({spelt(ty)})({', '.join(kept)}))"
 
     def pointer(self, builtin, ty, position, variable, before, after):
         """The address of a variable in the parameter's address space, which holds a value and is kept afterwards."""

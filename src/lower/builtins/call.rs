@@ -1,9 +1,11 @@
 //! A call of a builtin that is lowered, and what is built in its place.
 
-use super::Lowering;
 use crate::kernel::builtins::types::Type as Mangled;
 use crate::kernel::builtins::{is_signed, mangle};
 use crate::llvm::{AttributeIndex, Builder, Inst, SPIR_FUNC, Type, Types, Value, View};
+
+/// Builds what a call becomes; `None` leaves it as it is.
+pub(super) type Lowering = for<'m> fn(&Call<'_, 'm>) -> Option<Replacement<'m>>;
 
 /// What a call becomes.
 pub(super) enum Replacement<'m> {

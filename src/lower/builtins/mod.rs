@@ -20,12 +20,9 @@ mod pointers;
 
 use inkwell::module::Module;
 
-use self::call::{Call, Replacement};
+use self::call::Lowering;
 use crate::kernel::builtins::{demangle, types};
 use crate::llvm::{Function, View};
-
-/// Builds what a call becomes; `None` leaves it as it is.
-type Lowering = for<'m> fn(&Call<'_, 'm>) -> Option<Replacement<'m>>;
 
 /// Builtins by their names, where a star at the end stands for any other characters, and what they become in every target.
 const PLAIN: &[(&[&str], Lowering)] = &[
@@ -99,6 +96,3 @@ fn lowering<'n>(table: &[(&[&str], Lowering)], builtin: Function<'_>, name: &'n 
     let fits = |pattern: &str| pattern.strip_suffix('*').map_or(plain == pattern, |start| plain.starts_with(start));
     table.iter().find(|(names, _)| names.iter().any(|pattern| fits(pattern))).map(|(_, lowering)| (plain, *lowering))
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
 //! Corrects what LLVM 22's SPIR-V backend emits, and refuses what no driver need take.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::kernel::spirv::words::{self, Id, Malformed, Words, op};
 
@@ -8,13 +8,24 @@ use crate::kernel::spirv::words::{self, Id, Malformed, Words, op};
 const LINKAGE_ATTRIBUTES: u32 = 41;
 const IMPORT: u32 = 1;
 
-/// Gives constants that are zero the form that every consumer takes: a scalar's is OpConstant, because indices into structs have to
-/// be that, some drivers refuse OpConstantNull of scalars, and the backend writes it with a literal that it has not.
+/// What is added to SPIR-V's number of an image's order: `CLK_R`, the first one (OpenCL's `CL_R`).
+pub const FIRST_ORDER: u32 = 0x10B0;
+
+/// The decoration that says the alignment of memory, and the bit that says it of an access (SPIR-V 3.20 and 3.26).
+const ALIGNMENT: u32 = 44;
+const ALIGNED: u32 = 2;
+
+/// Corrects a module: constants that are zero, queries of an image's order, and zeros that are copied.
 ///
 /// # Errors
 /// [`Malformed`] if these bytes are no SPIR-V.
 pub fn corrected(bytes: &[u8]) -> Result<Words, Malformed> {
-    let module = Words::parse(bytes)?;
+    Ok(aligned(&ordered(&with_plain_zeros(&Words::parse(bytes)?))))
+}
+
+/// Gives constants that are zero the form that every consumer takes: a scalar's is OpConstant, because indices into structs have to
+/// be that, some drivers refuse OpConstantNull of scalars, and the backend writes it with a literal that it has not.
+fn with_plain_zeros(module: &Words) -> Words {
     let mut zeros: HashMap<Id, Zero> = HashMap::new();
     for instruction in module.instructions() {
         match (instruction.opcode, instruction.operands) {
@@ -25,7 +36,7 @@ pub fn corrected(bytes: &[u8]) -> Result<Words, Malformed> {
             _ => {}
         }
     }
-    Ok(module.rewritten(|instruction, into| match (instruction.opcode, instruction.operands) {
+    module.rewritten(|instruction, into| match (instruction.opcode, instruction.operands) {
         (op::CONSTANT_NULL, [ty, id, ..]) => match zeros.get(ty) {
             Some(Zero::Words(count)) => {
                 let literal = vec![0; *count as usize];
@@ -35,7 +46,61 @@ pub fn corrected(bytes: &[u8]) -> Result<Words, Malformed> {
             None => words::push(into, op::CONSTANT_NULL, &[*ty, *id]),
         },
         (opcode, operands) => words::push(into, opcode, operands),
-    }))
+    })
+}
+
+/// Turns queries of an image's data type to which [`FIRST_ORDER`] is added into those of its order, which the backend lacks.
+fn ordered(module: &Words) -> Words {
+    let mut numbers: HashSet<Id> = HashSet::new();
+    let mut queries: HashSet<Id> = HashSet::new();
+    let mut orders: HashSet<Id> = HashSet::new();
+    for instruction in module.instructions() {
+        match (instruction.opcode, instruction.operands) {
+            (op::CONSTANT, [_, id, FIRST_ORDER]) => drop(numbers.insert(*id)),
+            (op::IMAGE_QUERY_FORMAT, [_, id, ..]) => drop(queries.insert(*id)),
+            (op::I_ADD, [_, _, x, y]) if queries.contains(x) && numbers.contains(y) => drop(orders.insert(*x)),
+            (op::I_ADD, [_, _, x, y]) if queries.contains(y) && numbers.contains(x) => drop(orders.insert(*y)),
+            _ => {}
+        }
+    }
+    module.rewritten(|instruction, into| match (instruction.opcode, instruction.operands) {
+        (op::IMAGE_QUERY_FORMAT, operands @ [_, id, ..]) if orders.contains(id) => {
+            words::push(into, op::IMAGE_QUERY_ORDER, operands);
+        }
+        (opcode, operands) => words::push(into, opcode, operands),
+    })
+}
+
+/// Says how variables are aligned that the backend makes of zeros and copies from as if they were so.
+fn aligned(module: &Words) -> Words {
+    let is_alignment = |kind: u32| kind == ALIGNMENT;
+    let known: HashSet<Id> = module.decorations().filter(|d| is_alignment(d.kind)).map(|d| d.target).collect();
+    let variables: HashSet<Id> = module
+        .instructions()
+        .filter(|instruction| instruction.opcode == op::VARIABLE)
+        .filter_map(|instruction| instruction.operands.get(1).copied())
+        .filter(|id| !known.contains(id))
+        .collect();
+    let mut alignments: BTreeMap<Id, u32> = BTreeMap::new();
+    for instruction in module.instructions().filter(|instruction| instruction.opcode == op::COPY_MEMORY_SIZED) {
+        if let [_, from, _, access, alignment, ..] = instruction.operands
+            && access & ALIGNED != 0
+            && variables.contains(from)
+        {
+            let known = alignments.entry(*from).or_default();
+            *known = (*known).max(*alignment);
+        }
+    }
+    // Decorations come before all types.
+    let mut pending = Some(alignments);
+    module.rewritten(|instruction, into| {
+        if (op::TYPE_VOID..=op::TYPE_POINTER).contains(&instruction.opcode) {
+            for (id, alignment) in pending.take().unwrap_or_default() {
+                words::push(into, op::DECORATE, &[id, ALIGNMENT, alignment]);
+            }
+        }
+        words::push(into, instruction.opcode, instruction.operands);
+    })
 }
 
 /// How a type's zero is written.

@@ -171,11 +171,11 @@ class Kernel:
 
     def within(self, value, ty, is_unsigned, size):
         """A float that an integer type has, whatever is rounded: OpenCL leaves conversions of others open."""
-        least, most = (-0.25, 2.0**(8 * size) * 0.999) if is_unsigned else (-2.0**(8 * size - 1) * 0.999, 2.0**(8 * size - 1) * 0.999)
+        least, most = (0.0, 2.0**(8 * size) * 0.999) if is_unsigned else (-2.0**(8 * size - 1) * 0.999, 2.0**(8 * size - 1) * 0.999)
         if plain(ty.scalar) == "half":
             least, most = max(least, -65504.0), min(most, 65504.0)
         lanes = re.findall(r"T\([^()]*\)", value)
-        kept = [f"({lane} > {least!r} && {lane} < {most!r} ? {lane} : ({plain(ty.scalar)})2.5)" for lane in lanes]
+        kept = [f"({lane} >= {least!r} && {lane} < {most!r} ? {lane} : ({plain(ty.scalar)})2.5)" for lane in lanes]
         return kept[0] if ty.lanes == 1 else f"(({spelt(ty)})({', '.join(kept)}))"
 
     def pointer(self, builtin, ty, position, variable, before, after):

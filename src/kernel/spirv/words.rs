@@ -48,7 +48,11 @@ pub mod op {
     pub const FUNCTION_CALL: u32 = 57;
     pub const VARIABLE: u32 = 59;
     pub const LOAD: u32 = 61;
+    pub const COPY_MEMORY_SIZED: u32 = 64;
     pub const DECORATE: u32 = 71;
+    pub const IMAGE_QUERY_FORMAT: u32 = 101;
+    pub const IMAGE_QUERY_ORDER: u32 = 102;
+    pub const I_ADD: u32 = 128;
     pub const PHI: u32 = 245;
     pub const LABEL: u32 = 248;
     pub const BRANCH: u32 = 249;

@@ -1,24 +1,46 @@
-//! `convert_*` (OpenCL C 3.0, 6.4.3) between integers, and between floats of one type.
+//! `convert_*` (OpenCL C 3.0, 6.4.3) of integers, and of floats to floats.
 //!
-//! The backend chooses OpSConvert and OpUConvert by the type that it converts to, where the one that it converts from decides, and
-//! converts to the type that a value has already. It has conversions between integers and floats right, and those of floats.
+//! The backend chooses OpSConvert and OpUConvert by the type that it converts to, where the one that it converts from decides,
+//! converts to the type that a value has already, and imports conversions to `double` and `half`. It has conversions of floats to
+//! integers right.
 
 use super::call::{Call, Replacement};
-use crate::kernel::builtins::is_signed;
-use crate::llvm::{IntPredicate, Value};
+use crate::kernel::builtins::{is_signed, types};
+use crate::llvm::{IntPredicate, Opcode, Type, Value};
 
 pub(super) fn convert<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
     let [value] = call.args[..] else { return None };
-    if value.ty() == call.result && value.ty().scalar().is_floating_point() {
-        return Some(Replacement::Value(value));
+    let is_float = |ty: Type<'_>| ty.scalar().is_floating_point();
+    let value = match (is_float(value.ty()), is_float(call.result)) {
+        (false, false) => {
+            let from = call.is_signed(0)?;
+            let (to, saturates) = destination(call.name)?;
+            let value = if saturates { clamped(call, value, from, to)? } else { value };
+            call.builder.int_cast(value, call.result, from, "")
+        }
+        (false, true) if call.is_signed(0)? => rounded(call, value, Opcode::LLVMSIToFP, "ConvertSToF"),
+        (false, true) => rounded(call, value, Opcode::LLVMUIToFP, "ConvertUToF"),
+        (true, true) if value.ty() == call.result => value,
+        (true, true) if value.ty().scalar().bits() < call.result.scalar().bits() => {
+            call.builder.fp_ext(value, call.result, "")
+        }
+        (true, true) => rounded(call, value, Opcode::LLVMFPTrunc, "FConvert"),
+        (true, false) => return None,
+    };
+    Some(Replacement::Value(value))
+}
+
+/// Builds a conversion to a float: LLVM's instruction rounds to the nearest even number, as OpenCL does by default; SPIR-V's in the
+/// direction that the name says.
+fn rounded<'m>(call: &Call<'_, 'm>, value: Value<'m>, opcode: Opcode, instruction: &str) -> Value<'m> {
+    let words: Vec<&str> = call.name.split('_').collect();
+    match words[..] {
+        [_, ty, mode @ ("rtz" | "rtp" | "rtn")] => {
+            let name = format!("{instruction}_R{ty}_{mode}");
+            call.spirv(&name, call.result, &[value], &types::print(call.types)).value()
+        }
+        _ => call.builder.cast(opcode, value, call.result, ""),
     }
-    let from = call.is_signed(0)?;
-    let (to, saturates) = destination(call.name)?;
-    if !call.result.scalar().is_integer() {
-        return None;
-    }
-    let value = if saturates { clamped(call, value, from, to)? } else { value };
-    Some(Replacement::Value(call.builder.int_cast(value, call.result, from, "")))
 }
 
 /// Returns whether the type of a conversion's result is signed, and whether the conversion saturates; `None` unless it is an

@@ -34,6 +34,8 @@ const PLAIN: &[(&[&str], Lowering)] = &[
     (&["bitfield_extract_signed"], bits::extract_signed),
     (&["bitfield_extract_unsigned"], bits::extract_unsigned),
     (&["bit_reverse"], bits::reverse),
+    (&["read_imageh"], images::read_halves),
+    (&["write_imageh"], images::write_halves),
 ];
 
 /// As [`PLAIN`], for SPIR-V alone: libclc has these right for the other targets.
@@ -47,6 +49,7 @@ const SPIRV: &[(&[&str], Lowering)] = &[
     (&["atomic_*", "atom_*"], atomics::atomic),
     (&["get_image_channel_data_type", "get_image_channel_order"], images::channels),
     (&["__to_global", "__to_local", "__to_private"], generic_pointers::to_named),
+    (&["get_fence"], generic_pointers::get_fence),
     (&["ldexp"], pointers::ldexp),
 ];
 
@@ -75,10 +78,11 @@ fn rewrite(view: View<'_>, table: &[(&[&str], Lowering)]) {
         let Some((plain, lowering)) = lowering(table, builtin, &name) else { continue };
         let parameters = demangle(&name).map_or("", |(_, parameters)| parameters);
         let Some(types) = types::parse(parameters) else { continue };
-        for inst in view.instructions() {
-            if inst.called_function() == Some(builtin) {
-                call::replace(view, inst, plain, &types, lowering);
-            }
+        // A list of its own, since what is built may call the same builtin.
+        let calls: Vec<_> =
+            view.instructions().into_iter().filter(|inst| inst.called_function() == Some(builtin)).collect();
+        for inst in calls {
+            call::replace(view, inst, plain, &types, lowering);
         }
         if !builtin.is_used() {
             // SAFETY: nothing uses it, and the loop goes on with the next function.

@@ -14,4 +14,5 @@ TO_SPACE(__global, __to_global, GLOBAL_FENCE)
 TO_SPACE(__local, __to_local, LOCAL_FENCE)
 TO_SPACE(__private, __to_private, 0)
 
+BUILTIN cl_mem_fence_flags get_fence(__generic void *p) { return (cl_mem_fence_flags)MEMORY_OF(p); }
 BUILTIN cl_mem_fence_flags get_fence(__generic const void *p) { return (cl_mem_fence_flags)MEMORY_OF(p); }

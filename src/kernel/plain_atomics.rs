@@ -55,7 +55,7 @@ fn plainer<'m>(call: Inst<'m>, base: &str, params: &str) -> Option<(String, Vec<
     let number = |at: usize| args.get(at).and_then(|value| value.as_u64());
     match base {
         // The translators name it after the type that is pointed to; there is one for all.
-        "get_fence" if params != "PU3AS4Kv" => Some((mangle(base, "PU3AS4Kv"), args)),
+        "get_fence" if !matches!(params, "PU3AS4Kv" | "PU3AS4v") => Some((mangle(base, "PU3AS4Kv"), args)),
         "work_group_barrier" if number(1) == Some(WORK_GROUP) => Some((mangle("barrier", "j"), vec![args[0]])),
         "atomic_work_item_fence" if number(2) == Some(WORK_GROUP) => {
             let name = match number(1)? {

@@ -174,7 +174,7 @@ fn meaning_of_call(line: &str) -> Option<Meaning> {
     let digits = call.chars().take_while(char::is_ascii_digit).count();
     let (name, rest) = call[digits..].split_at(call[..digits].parse().ok()?);
     let (types, rest) = rest.split_once('(')?;
-    let args: Vec<&str> = rest.split_once(')')?.0.split(", ").map(|arg| arg.split(' ').next_back().unwrap()).collect();
+    let args: Vec<&str> = rest.rsplit_once(')')?.0.split(", ").map(|arg| arg.split(' ').next_back().unwrap()).collect();
     let number = |at: usize| args[at].parse::<u32>().unwrap_or_else(|_| panic!("{line}"));
     let scope = |at: usize| [4, 2, 1, 0, 3][number(at) as usize];
     let order = |at: usize| [0, 0, 2, 4, 8, 16][number(at) as usize];
@@ -302,7 +302,7 @@ fn checked(items: u64, group: u64, instructions: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.spvasm"), text).unwrap();
     let suite = folder.path().join("suite.toml");
-    let args: String = (0..3).map(|n| format!("{n} = {{ values = [0, 0], type = \"uint\" }}\n")).collect();
+    let args: String = (0..3).map(|n| format!("{n} = {{ values = [0, 0] }}\n")).collect();
     let launch = format!("global = [{items}]\nlocal = [{group}]");
     let text = format!("kernel = \"k.spvasm\"\n[[test]]\nname = \"one\"\n{launch}\n[test.args]\n{args}");
     std::fs::write(&suite, text).unwrap();
@@ -376,7 +376,7 @@ fn pointers_without_an_address_space_are_told_apart() {
     }";
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
     let suite = folder.path().join("suite.toml");
-    let text = "kernel = \"k.cl\"\noptions = \"-cl-std=CL2.0\"\n[[test]]\nname = \"one\"\nglobal = [1]\n[test.args]
+    let text = "kernel = \"k.cl\"\noptions = [\"-cl-std=CL2.0\"]\n[[test]]\nname = \"one\"\nglobal = [1]\n[test.args]
         out = { values = [0, 0, 0, 0, 0], expect = { values = [0, 17, 10, 4, 5] } }\nkept = { local = 4 }\n";
     std::fs::write(&suite, text).unwrap();
     let (code, said, message) = run(&None, &["run", "--device", "sim"], &suite);

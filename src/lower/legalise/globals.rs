@@ -2,7 +2,7 @@
 
 use super::types::{self, is_legal_in_memory};
 use crate::error::{Error, Result};
-use crate::llvm::{DataLayout, Global, Value, View};
+use crate::llvm::{Builder, DataLayout, Global, Value, View};
 
 /// Rewrites all of these in a module.
 ///
@@ -27,7 +27,13 @@ fn as_bytes<'m>(view: View<'m>, variable: Global<'m>) -> Result<()> {
     let size = layout.element_size(ty).ok_or_else(refused)?;
     let bytes = match variable.initializer() {
         Some(value) if value.is_undef() || value.is_poison() => Ok(None),
-        Some(value) => bytes_of(view, value, size, layout).map(Some).ok_or_else(refused),
+        Some(value) => {
+            let builder = view.builder();
+            // It only folds constants, but has to stand somewhere.
+            let somewhere = view.functions().into_iter().find(|f| f.has_body());
+            builder.before(somewhere.ok_or_else(refused)?.entry().terminator());
+            bytes_of(&builder, value, size, layout).map(Some).ok_or_else(refused)
+        }
         None => Ok(None),
     }?;
     // LLVM's constants of bytes have a zero behind them.
@@ -53,13 +59,19 @@ fn as_bytes<'m>(view: View<'m>, variable: Global<'m>) -> Result<()> {
 }
 
 /// Returns the bytes of a constant.
-fn bytes_of<'m>(view: View<'m>, value: Value<'m>, size: u64, layout: DataLayout<'m>) -> Option<Vec<u8>> {
+fn bytes_of<'m>(builder: &Builder<'m>, value: Value<'m>, size: u64, layout: DataLayout<'m>) -> Option<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(size).ok()?];
-    put(view, value, 0, layout, &mut bytes)?;
+    put(builder, value, 0, layout, &mut bytes)?;
     Some(bytes)
 }
 
-fn put<'m>(view: View<'m>, value: Value<'m>, offset: u64, layout: DataLayout<'m>, bytes: &mut [u8]) -> Option<()> {
+fn put<'m>(
+    builder: &Builder<'m>,
+    value: Value<'m>,
+    offset: u64,
+    layout: DataLayout<'m>,
+    bytes: &mut [u8],
+) -> Option<()> {
     let ty = value.ty();
     if value.is_null() || value.is_undef() || value.is_poison() {
         return Some(());
@@ -74,17 +86,16 @@ fn put<'m>(view: View<'m>, value: Value<'m>, offset: u64, layout: DataLayout<'m>
                 (_, Some((of, _))) => u64::from(n) * 8 * layout.element_size(of)?,
                 _ => return None,
             };
-            put(view, element, offset + at, layout, bytes)?;
+            put(builder, element, offset + at, layout, bytes)?;
         }
         return Some(());
     }
     let bits = types::leaves(ty, layout)?.first()?.ty.bits()?;
     let number = value.bits()?;
-    let builder = view.builder();
     for bit in (0..bits).step_by(8) {
         // LLVM folds this.
         let byte = builder.lshr(number, number.ty().int(bit), "");
-        let byte = builder.int_cast(byte, view.types().int(8.min(bits as u32)), false, "").as_u64()?;
+        let byte = builder.int_cast(byte, builder.types().int(8.min(bits as u32)), false, "").as_u64()?;
         let (at, shift) = (usize::try_from((offset + bit) / 8).ok()?, (offset + bit) % 8);
         *bytes.get_mut(at)? |= (byte << shift) as u8;
         if shift > 0 && byte >> (8 - shift) != 0 {

@@ -7,6 +7,7 @@
 mod bits;
 mod casts;
 mod division;
+mod extensions;
 mod globals;
 mod int;
 mod intrinsics;
@@ -43,6 +44,7 @@ pub fn module(module: &Module<'_>) -> Result<()> {
             rewrite(view, function)?;
         }
     }
+    extensions::rewrite(view);
     for inst in view.instructions() {
         let mut types = inst.operands().into_iter().filter(|o| !o.is_block() && !o.is_metadata()).map(Value::ty);
         let is_rest = |ty: Type<'_>| !ty.is_void() && !ty.is_struct() && !ty.is_array() && !is_legal(ty);

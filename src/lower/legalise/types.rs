@@ -13,6 +13,9 @@ pub fn is_legal(ty: Type<'_>) -> bool {
     if let Some(bits) = ty.int_width() {
         return matches!(bits, 1 | 8 | 16 | 32 | 64);
     }
+    if ty.is_floating_point() && ty.bits().is_some_and(|bits| bits > 64) {
+        return false;
+    }
     match ty.lanes() {
         Some(lanes) => LENGTHS.contains(&lanes) && !ty.scalar().is_pointer() && is_legal(ty.scalar()),
         None => !ty.is_struct() && !ty.is_array(),

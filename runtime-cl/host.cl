@@ -8,6 +8,8 @@
 
 #include "host_atomics.cl"
 
+#include "host_pointers.cl"
+
 #include "host_images.cl"
 
 #include "host_half.cl"

@@ -51,6 +51,7 @@ __private void *__kassay_at_exchange(__private void *value, ulong bytes, int sub
 void __kassay_at_fence(int flags, int order, int scope);
 event_t __kassay_at_async_copy(__private void *destination, __private const void *source, ulong count, ulong element,
                                ulong destination_stride, ulong source_stride, event_t event);
+int __kassay_at_memory(__private const void *address);
 void __kassay_at_wait(__private const event_t *events, ulong count);
 
 #define ITEM __kassay_item_context()

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::dataflow::State;
 use super::interprocedural::{self, Analysis, Place};
+use crate::kernel::builtins::{self, Family};
 use crate::kernel::implicit;
 use crate::llvm::{Function, Inst, Opcode, Value};
 
@@ -157,6 +158,7 @@ impl<'m> Analysis<'m> for Transfer<'_> {
                 store(state, &variables, &stored);
                 Roots::new()
             }
+            Opcode::LLVMCall if casts_pointer(inst) => roots(state, operands[0]),
             opcode => {
                 if opcode == Opcode::LLVMCall && copies_memory(inst) {
                     let source = roots(state, operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_)));
@@ -182,6 +184,12 @@ impl<'m> Analysis<'m> for Transfer<'_> {
 }
 
 /// Returns whether a call copies memory to memory.
+/// Returns whether a call is a builtin that casts a pointer.
+fn casts_pointer(call: Inst<'_>) -> bool {
+    call.called_function().is_some_and(|f| !f.has_body())
+        && call.callee().is_some_and(|name| builtins::family(&name) == Some(Family::PointerCast))
+}
+
 fn copies_memory(call: Inst<'_>) -> bool {
     call.callee().is_some_and(|name| name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove"))
 }

@@ -21,7 +21,7 @@ use crate::kernel::compile::{Format, Loaded};
 use crate::kernel::interface::Interface;
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
-use crate::kernel::{canonical, id_vectors, implicit, logical_operators, module, signature};
+use crate::kernel::{canonical, id_vectors, implicit, logical_operators, module, plain_atomics, signature};
 use crate::llvm::{self, Global, View, passes};
 use crate::lower::code::{Effort, Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
@@ -184,6 +184,9 @@ impl<'c> KernelFile<'c> {
     pub fn canonical(&self, entry: &str, format: Format, variables: &[String]) -> Result<(Module<'c>, Interface)> {
         let mut module = self.part_with(entry)?;
         canonical::keep_only(&mut module, entry, &self.machine)?;
+        if format == Format::SpirV {
+            plain_atomics::simplify(View::of(&module));
+        }
         let mut interface = signature::interface(&module, entry)?;
         let declared = self.declared.as_ref().filter(|declared| declared.is_for(entry));
         declared.map_or(Ok(()), |declared| declared.apply(&mut interface))?;

@@ -37,6 +37,7 @@ mod many_reads;
 pub mod module;
 pub mod options;
 pub mod parameters;
+pub mod plain_atomics;
 pub mod precision;
 pub mod printf_format;
 pub mod signature;

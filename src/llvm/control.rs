@@ -68,6 +68,23 @@ impl<'m> Inst<'m> {
         ways.map(|(i, block)| (unsafe { ffi::LLVMGetSwitchCaseValue(switch, i as u32) }, block)).collect()
     }
 
+    /// Has a `switch` choose by another value, with other numbers for its cases, in order.
+    ///
+    /// # Panics
+    /// Unless it is one, the numbers are constants of the value's type, and there are as many as cases.
+    pub fn set_switch(self, value: Value<'m>, cases: &[Value<'m>]) {
+        let switch = Switch::of(self).unwrap_or_else(|| panic!("{} is no switch", self.text()));
+        let fits = |case: &Value<'m>| case.is_constant_int() && case.ty() == value.ty();
+        let is_whole = cases.len() + 1 == self.successors().len() && cases.iter().all(fits);
+        assert!(is_whole && value.ty().is_integer(), "{} cannot choose by {}", self.text(), value.text());
+        self.assert_same_module(value);
+        // SAFETY: an integer of the same module, and constants of its type for all successors but the first.
+        unsafe {
+            ffi::LLVMSetOperand(self.into(), 0, value);
+            (1..).zip(cases).for_each(|(way, case)| ffi::LLVMSetSwitchCaseValue(switch, way, *case));
+        }
+    }
+
     /// Returns what a `phi` takes from each predecessor, in order; nothing for other instructions.
     pub fn incoming(self) -> Vec<(Value<'m>, Block<'m>)> {
         let Some(phi) = Phi::of(self) else { return Vec::new() };

@@ -14,13 +14,18 @@ impl<'m> Global<'m> {
         ffi::LLVMGetInitializer(self)
     }
 
-    /// # Panics
-    /// If the initial value is no constant of its type and module.
     /// See [`Value::set_alignment`].
     pub fn set_alignment(self, bytes: u32) {
         self.value().set_alignment(bytes);
     }
 
+    /// Says whether it never changes.
+    pub fn set_constant(self, is_constant: bool) {
+        ffi::LLVMSetGlobalConstant(self, is_constant.into());
+    }
+
+    /// # Panics
+    /// If the initial value is no constant of its type and module.
     pub fn set_initializer(self, value: Value<'m>) {
         let module = self.value().module().expect("a global is in a module");
         assert!(

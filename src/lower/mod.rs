@@ -11,6 +11,7 @@ pub mod host;
 pub mod image_buffers;
 mod item_bounds;
 pub mod joint;
+mod legalise;
 mod libclc;
 pub mod ptx;
 pub mod spirv;

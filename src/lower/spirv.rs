@@ -11,7 +11,7 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 
 use super::code::{Code, Effort, Lowered};
 use super::forked::{self, Failure, Limit};
-use super::{builtins, cached, emitted, item_bounds, undefined, vector_selects};
+use super::{builtins, cached, emitted, item_bounds, legalise, undefined, vector_selects};
 use crate::error::{Error, Result};
 use crate::kernel::{cache, canonical, inlined};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
@@ -98,14 +98,16 @@ pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) ->
     let (kernels, helpers): (Vec<_>, Vec<_>) =
         view.functions().into_iter().filter(|f| f.has_body()).partition(is_kernel);
     let fits = |f: &Function<'_>| inlined::size(module, &f.name()).is_some_and(|size| size <= INLINE_BUDGET);
-    if kernels.iter().all(fits) {
-        for f in helpers {
-            f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
-        }
+    let all_fit = kernels.iter().all(fits);
+    for f in helpers.into_iter().filter(|f| all_fit || legalise::must_be_inlined(*f)) {
+        f.attributes(AttributeIndex::Function).add_flag("alwaysinline");
     }
-    passes::run(module, Some(machine), "always-inline,globaldce,function(sroa,mem2reg,simplifycfg)")?;
+    let passes = "always-inline,globaldce,function(sroa,mem2reg,simplifycfg,scalarize-masked-mem-intrin)";
+    passes::run(module, Some(machine), passes)?;
     item_bounds::rewrite(module);
     builtins::for_spirv(module);
+    // What builtins have become may be intrinsics.
+    legalise::module(module)?;
     vector_selects::widen(module);
     canonical::verify(module, "inlining and promotion")
 }

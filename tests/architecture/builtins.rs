@@ -33,6 +33,7 @@ const NAMES: &[&str] = &["atomic_work_item_fence", "read_mem_fence", "work_group
 /// What computes builtins, and so goes by their names.
 const COMPUTE: &[&str] = &[
     "src/generate/dry_run/",
+    "src/kernel/plain_atomics.rs",
     "src/lower/builtins/",
     "src/instrument/guard/builtin_accesses.rs",
     "src/program/",

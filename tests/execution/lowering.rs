@@ -44,13 +44,40 @@ fn a_crash_of_the_backend_is_an_error_of_that_kernel() {
 
 #[test]
 fn after_a_fatal_error_of_the_backend_the_next_kernel_is_lowered() {
-    let wide = "typedef float float32 __attribute__((ext_vector_type(32)));
-        kernel void k(global float32 *a) { a[0] = a[1] * a[2]; }";
-    let refused = lower(wide, "CL1.2").unwrap_err();
+    let refused =
+        lower("kernel void k(global ulong *a) { a[0] = __builtin_readcyclecounter(); }", "CL1.2").unwrap_err();
     assert!(matches!(refused, Error::Internal(_)), "{refused}");
     assert!(refused.to_string().contains("unable to legalize instruction"), "{refused}");
     let [plain, _] = lower("kernel void k(global int *a) { a[0]++; }", "CL1.2").unwrap();
     assert_eq!(run(&plain, None, 1, &[4]), [5]);
+}
+
+#[test]
+fn casts_in_a_row_have_the_right_widths() {
+    let source = "kernel void k(global int *a) {
+        int at = get_global_id(0);
+        ulong x = 0x123456789abcdef0ul + (ulong)a[at];
+        ushort short_of_byte = (ushort)(uchar)x;
+        uint of_byte = (uint)(uchar)x, of_short = (uint)(ushort)x;
+        ulong4 v = (ulong4)(x, x + 1, x + 2, x + 3);
+        uint4 bytes = __builtin_convertvector(__builtin_convertvector(v, uchar4), uint4);
+        short4 shorts = __builtin_convertvector((char4)((char)x), short4);
+        ulong4 words = __builtin_convertvector(as_ushort4(shorts), ulong4);
+        a[at] = short_of_byte + (int)(of_byte * 3) + (int)(of_short * 5) + (int)(bytes.s3 * 7) + (int)(words.s1 % 1000);
+    }";
+    let [plain, woven] = lower(source, "CL1.2").unwrap();
+    let value = |given: i32| {
+        let x = 0x1234_5678_9abc_def0_u64.wrapping_add(given as i64 as u64);
+        let word = u64::from(x as u8 as i8 as i16 as u16);
+        i32::from(x as u8)
+            + i32::from(x as u8) * 3
+            + i32::from(x as u16) * 5
+            + i32::from((x + 3) as u8) * 7
+            + (word % 1000) as i32
+    };
+    let given = [0, 1, -7, 0x1234];
+    assert_eq!(run(&plain, None, 4, &given), given.map(value));
+    assert_eq!(run(&woven, Some(1 << 12), 4, &given), given.map(value));
 }
 
 #[test]

@@ -10,4 +10,5 @@ mod host_code;
 mod image_buffers;
 mod joint;
 mod lowering;
+mod odd_integers;
 mod ptx;

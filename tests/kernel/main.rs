@@ -10,5 +10,6 @@ mod interleaving;
 mod site_agreement;
 mod spirv;
 mod spirv_debug;
+mod synchronisation;
 mod syntax_tree;
 mod taint;

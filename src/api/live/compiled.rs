@@ -55,7 +55,7 @@ impl Compiled {
                 loaded = compile::load(&path, &open.kernel_options(Vec::new()), true)?;
             }
         }
-        let texts = Texts::new(path.clone(), same, &working());
+        let texts = Texts::new(path.clone(), same, &working(), texts::folder_name(code));
         Ok(Compiled { path, open, loaded, texts })
     }
 }

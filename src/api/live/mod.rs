@@ -147,15 +147,15 @@ impl<'a> Measured<'a> {
         let whole = Location { file: texts.path.display().to_string(), line: 0, column: 0 };
         let used = [used, vec![whole.clone()]].concat();
         let is_elsewhere = match &self.options.texts {
-            Some(folder) => texts.keep(folder, program, &used)?,
+            Some(folder) => texts.keep(folder, &used)?,
             None => texts.is_needed(&used),
         };
         if is_elsewhere {
             self.without_file.insert(program.to_owned());
         }
-        all.iter_mut().for_each(|location| texts.translate(location, kept, program));
+        all.iter_mut().for_each(|location| texts.translate(location, kept));
         let mut source = whole;
-        texts.translate(&mut source, kept, program);
+        texts.translate(&mut source, kept);
         result.header.source = source.file;
         result.sites.sort_by(|a, b| a.location.cmp(&b.location));
         Ok(())

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::host::SameText;
+use crate::hash;
+use crate::host::{Code, SameText};
 use crate::result::Location;
 
 use super::super::host_kernel::cannot_write;
@@ -31,6 +32,8 @@ pub struct Texts {
     /// By file in the folder: files of the user's own that hold its text, or pieces of it.
     pieces: HashMap<PathBuf, Vec<Piece>>,
     working: PathBuf,
+    /// The name of the folder for copies.
+    name: String,
 }
 
 /// A part of the text that a file holds.
@@ -45,8 +48,8 @@ struct Piece {
 
 impl Texts {
     /// `same` are files, relative to `working`, by the file that holds the same text, or has it as a piece: `path` and others in
-    /// its folder.
-    pub fn new(path: PathBuf, same: HashMap<PathBuf, Vec<SameText>>, working: &Path) -> Texts {
+    /// its folder. `name`: that of the folder for copies ([`folder_name`]).
+    pub fn new(path: PathBuf, same: HashMap<PathBuf, Vec<SameText>>, working: &Path, name: String) -> Texts {
         let piece = |same: SameText| {
             let text = fs::read(working.join(&same.file)).unwrap_or_default();
             let ends = text.iter().filter(|byte| **byte == b'\n').count() as u64;
@@ -55,7 +58,7 @@ impl Texts {
         };
         let pieces = same.into_iter().map(|(file, same)| (file, same.into_iter().map(piece).collect())).collect();
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        Texts { path, folder, pieces, working: working.to_owned() }
+        Texts { path, folder, pieces, working: working.to_owned(), name }
     }
 
     /// Returns whether any of these locations is in a text that no file of the user's own holds.
@@ -72,12 +75,12 @@ impl Texts {
         })
     }
 
-    /// Copies the texts that are in no file of the user's own to `folder/ID/…`. Returns whether there were any.
+    /// Copies the texts that are in no file of the user's own to `folder/NAME/…`. Returns whether there were any.
     ///
     /// # Errors
     /// `Environment` if files cannot be written.
-    pub fn keep(&self, folder: &Path, id: &str, used: &[Location]) -> Result<bool> {
-        let target = folder.join(short(id));
+    pub fn keep(&self, folder: &Path, used: &[Location]) -> Result<bool> {
+        let target = folder.join(&self.name);
         let relative: BTreeSet<(&Path, &Path)> = self.elsewhere(used).collect();
         for (from, relative) in &relative {
             let to = target.join(relative);
@@ -88,7 +91,7 @@ impl Texts {
     }
 
     /// Moves a location in the file that was compiled to where people find it. `kept` is the folder of [`Texts::keep`].
-    pub fn translate(&self, location: &mut Location, kept: &Path, id: &str) {
+    pub fn translate(&self, location: &mut Location, kept: &Path) {
         let file = Path::new(&location.file);
         let found = match self.in_own_file(file, location.line) {
             Some((own, line)) => {
@@ -96,7 +99,7 @@ impl Texts {
                 own.to_owned()
             }
             None => match (file.strip_prefix(&self.folder), file.strip_prefix(&self.working)) {
-                (Ok(relative), _) => kept.join(short(id)).join(relative),
+                (Ok(relative), _) => kept.join(&self.name).join(relative),
                 (_, Ok(relative)) => relative.to_owned(),
                 _ => return,
             },
@@ -118,9 +121,29 @@ impl Texts {
     }
 }
 
-/// The beginning of a program's id, which is enough to tell it from others.
-pub fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
+/// Returns a name for the folder of a program's texts: one for each code and its options, whatever device and driver it is
+/// built for, because results of different machines are compared.
+pub fn folder_name(code: &Code) -> String {
+    // Lengths keep what belongs to one part from counting as another's.
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    let mut add = |part: &[u8]| parts.extend([(part.len() as u64).to_le_bytes().to_vec(), part.to_vec()]);
+    match code {
+        Code::Source { text, files, includes, options, .. } => {
+            add(text);
+            add(options.as_bytes());
+            let beside = files.iter().map(|(name, bytes)| (name, bytes));
+            for (name, bytes) in beside.chain(includes.iter().map(|included| (&included.name, &included.bytes))) {
+                add(name.as_bytes());
+                add(bytes);
+            }
+        }
+        Code::Module { bytes, constants, .. } => {
+            add(bytes);
+            add(format!("{constants:?}").as_bytes());
+        }
+    }
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    format!("{:08x}", (hash::wide(&parts) >> 96) as u32)
 }
 
 #[cfg(test)]
@@ -143,11 +166,16 @@ mod tests {
         let same = [("a.cl", 1), ("b.cl", 4)].map(|(file, line)| SameText { file: file.into(), line });
         assert_eq!((base_name(&same), base_name(&same[..1])), ("program".to_owned(), "a".to_owned()));
         let program = folder.join("program.cl");
-        let texts = Texts::new(program.clone(), HashMap::from([(program.clone(), same.to_vec())]), &working);
+        let texts = Texts::new(
+            program.clone(),
+            HashMap::from([(program.clone(), same.to_vec())]),
+            &working,
+            "01234567".to_owned(),
+        );
         let at = |file: &Path, line: u32| Location { file: file.display().to_string(), line, column: 7 };
         let translated = |file: &Path, line: u32| {
             let mut location = at(file, line);
-            texts.translate(&mut location, Path::new("kept"), "0123456789");
+            texts.translate(&mut location, Path::new("kept"));
             assert_eq!(location.column, 7);
             (location.file, location.line)
         };
@@ -158,9 +186,25 @@ mod tests {
         assert_eq!(translated(&working.join("inc/x.h"), 9), ("inc/x.h".to_owned(), 9));
         assert_eq!(translated(Path::new("/usr/x.h"), 9), ("/usr/x.h".to_owned(), 9));
         let kept = root.path().join("kept");
-        assert!(!texts.keep(&kept, "0123456789", &[at(&program, 1)]).unwrap());
-        assert!(texts.keep(&kept, "0123456789", &[at(&program, 3)]).unwrap());
+        assert!(!texts.keep(&kept, &[at(&program, 1)]).unwrap());
+        assert!(texts.keep(&kept, &[at(&program, 3)]).unwrap());
         assert_eq!(fs::read_to_string(kept.join("01234567/program.cl")).unwrap(), "1\n2\n#\n3\n4");
         assert!(!kept.join("01234567/part.h").exists());
+    }
+
+    #[test]
+    fn folders_are_named_after_code_and_options_alone() {
+        let of = |text: &str, options: &str, header: &str, directory: &str| {
+            let files = vec![("a.h".to_owned(), header.as_bytes().to_vec())];
+            let (text, options, directory) = (text.as_bytes().to_vec(), options.to_owned(), directory.into());
+            folder_name(&Code::Source { text, pieces: Vec::new(), files, includes: Vec::new(), options, directory })
+        };
+        let name = of("kernel", "-w", "1", "/here");
+        assert_eq!((name.len(), of("kernel", "-w", "1", "/there")), (8, name.clone()));
+        for other in
+            [of("Kernel", "-w", "1", "/here"), of("kernel", "", "1", "/here"), of("kernel", "-w", "2", "/here")]
+        {
+            assert_ne!(other, name);
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::lookup::{self, Lookup};
 use super::observation::FaultKind;
 use super::program::NONE;
 use super::shadow::Place;
+use crate::lower::host::table::Space;
 
 /// The hook of accesses of known length; its fast path.
 ///
@@ -172,4 +173,13 @@ pub extern "C" fn inner(mut item: ItemRef<'_>, site: u32, index: i64, length: u6
 pub extern "C" fn division(mut item: ItemRef<'_>, site: u32) {
     item.note(FaultKind::Division, site, None, 0);
     halt_after_fault(&mut item);
+}
+
+/// The hook that tells kinds of memory apart, by the numbers of `cl_mem_fence_flags`.
+pub extern "C" fn memory(item: ItemRef<'_>, address: *const u8) -> u32 {
+    match lookup::memory(&item, address as u64) {
+        Space::Local => 1,
+        Space::Global | Space::Constant => 2,
+        Space::Private | Space::Generic => 0,
+    }
 }

@@ -33,6 +33,7 @@ pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
         (hook::IMAGE_READ, image_hooks::read as *const () as usize),
         (hook::IMAGE_WRITE, image_hooks::write as *const () as usize),
         (hook::IMAGE_QUERY, image_hooks::query as *const () as usize),
+        (hook::MEMORY, access_hooks::memory as *const () as usize),
         (hook::COMPARISON, compare as *const () as usize),
         (hook::PAIR, flow_hooks::pair as *const () as usize),
         (hook::FLOW, flow_hooks::flow as *const () as usize),

@@ -95,6 +95,14 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
     Lookup::Fault(FaultKind::OutOfBounds, object, offset)
 }
 
+/// Returns the kind of memory that an address belongs to; addresses close to an object count as its own, because pointers
+/// to what is just beyond it are common.
+pub fn memory(item: &ItemRef<'_>, address: u64) -> Space {
+    let is_of = |base: u64, bytes: u64| address.wrapping_sub(base).wrapping_add(NEAR) < bytes + 2 * NEAR;
+    let region = item.slot().regions.iter().find(|region| is_of(region.base, region.bytes));
+    region.map_or(Space::Private, |region| region.space)
+}
+
 /// Returns whether a pointer to `pointer` may point to memory of kind `memory`. Constant memory is global memory that
 /// is only read.
 fn may_point_to(pointer: Space, memory: Space) -> bool {

@@ -28,6 +28,7 @@ enum Kind {
     ImageRead(u32),
     ImageWrite(u32),
     ImageQuery,
+    Memory,
     Comparison,
     Pair,
     Flow,
@@ -113,6 +114,7 @@ fn kind<'m>(inst: Inst<'m>, sites: &mut Sites<'_, 'm>) -> Option<Kind> {
         placeholder::IMAGE_READ => Kind::ImageRead(sites.texel(inst, operands[0], Mode::Read)),
         placeholder::IMAGE_WRITE => Kind::ImageWrite(sites.texel(inst, operands[0], Mode::Write)),
         placeholder::IMAGE_QUERY => Kind::ImageQuery,
+        placeholder::MEMORY => Kind::Memory,
         placeholder::COMPARISON => Kind::Comparison,
         placeholder::PAIR => Kind::Pair,
         placeholder::FLOW => Kind::Flow,
@@ -178,6 +180,7 @@ pub fn weave<'m>(
                 None
             }
             Kind::ImageQuery => Some(e.hook(hook::IMAGE_QUERY, e.long, &[plain(0), int(1)])),
+            Kind::Memory => Some(e.hook(hook::MEMORY, e.int, &[plain(0)])),
             Kind::Comparison => {
                 e.hook(hook::COMPARISON, e.void(), &[int(0), int(1), long(2), long(3)]);
                 None

@@ -259,7 +259,8 @@ impl<'m> Reader<'m> {
                 | Family::ImageQuery
                 | Family::Printf
                 | Family::Conversion
-                | Family::Reinterpretation,
+                | Family::Reinterpretation
+                | Family::PointerCast,
             ) => {}
             None if inst.args().iter().any(|arg| self.is_shared_pointer(*arg)) => return Err(calls(plain)),
             None => {}

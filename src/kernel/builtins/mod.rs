@@ -68,6 +68,8 @@ pub enum Family {
     Reinterpretation,
     /// Mathematics with a second result through a pointer.
     MathWithPointer,
+    /// Casts of pointers without an address space; null where it is another one (6.15.10).
+    PointerCast,
 }
 
 /// An effect of a builtin, or a property of its result. Where two look alike they differ on purpose, because their
@@ -181,6 +183,7 @@ const TABLE: &[Row] = {
             &["fract", "modf", "sincos", "frexp", "lgamma_r", "remquo"],
             &[HasPrivateOverload],
         ),
+        row(Family::PointerCast, &["__to_global", "__to_local", "__to_private"], &[OnlyReads, MovesData]),
     ]
 };
 

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::capabilities::{self, Capability};
 use super::shared_targets;
+use super::synchronisation::Unsayable;
 use super::words::{self, Id, Malformed, Words, op};
 
 const EXECUTION_MODEL_KERNEL: u32 = 6;
@@ -31,6 +32,8 @@ const VECTOR_ANY: u32 = 5619;
 pub(super) enum Refusal {
     #[error(transparent)]
     Malformed(#[from] Malformed),
+    #[error(transparent)]
+    Unsayable(#[from] Unsayable),
     #[error("it has version {0}.{1}; kassay reads versions 1.0 to 1.6")]
     Version(u32, u32),
     #[error("it needs the capability {0}, which no OpenCL kernel has")]

@@ -12,6 +12,7 @@ use super::check::{self, Refusal};
 use super::line_scopes;
 use super::opaque;
 use super::specialisation::{self, SpecConstant};
+use super::synchronisation;
 use super::translator;
 use super::unscoped_values;
 use super::validator::{self, Verdict};
@@ -79,7 +80,8 @@ pub fn prepare(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<P
     specialisation::assign(&mut constants, &options.spec)?;
     let words = specialisation::set(&given, &constants);
     let hidden = opaque::hide(&words, &specialisation::ids(&constants, &options.varying_spec));
-    let input = line_scopes::add(&unscoped_values::remove(&check::normalise(&hidden)));
+    let sayable = synchronisation::prepare(&hidden).map_err(|unsayable| refused(unsayable.into()))?;
+    let input = line_scopes::add(&unscoped_values::remove(&check::normalise(&sayable)));
     Ok(Prepared { words, constants, input })
 }
 

@@ -72,7 +72,9 @@ impl Translator {
     pub(super) fn translate(&self, from: &Path, to: &Path, deadline: Option<Instant>) -> Result<Ended> {
         // Some front ends keep the source's types of arguments as strings.
         let strings = "--preserve-ocl-kernel-arg-type-metadata-through-string".into();
-        let arguments: [OsString; 5] = ["-r".into(), strings, from.into(), "-o".into(), to.into()];
+        // Builtins of OpenCL C 1.2, which it would write otherwise, have no scopes and orders, and no sub-groups.
+        let version = "--spirv-target-env=CL2.0".into();
+        let arguments: [OsString; 6] = ["-r".into(), strings, version, from.into(), "-o".into(), to.into()];
         run(&self.path, &arguments, deadline)
     }
 }

@@ -10,6 +10,8 @@ const MAGIC: u32 = 0x0723_0203;
 const HEADER_WORDS: usize = 5;
 /// The word of the header that holds the version.
 const VERSION_WORD: usize = 1;
+/// The word of the header that holds the generator: who made the module in the upper half, its version in the lower.
+const GENERATOR_WORD: usize = 2;
 /// The word of the header that holds the bound of the ids.
 const BOUND_WORD: usize = 3;
 
@@ -49,10 +51,25 @@ pub mod op {
     pub const VARIABLE: u32 = 59;
     pub const LOAD: u32 = 61;
     pub const COPY_MEMORY_SIZED: u32 = 64;
+    pub const ACCESS_CHAIN: u32 = 65;
+    pub const PTR_ACCESS_CHAIN: u32 = 67;
+    pub const IN_BOUNDS_PTR_ACCESS_CHAIN: u32 = 70;
     pub const DECORATE: u32 = 71;
+    pub const COMPOSITE_EXTRACT: u32 = 81;
+    pub const COPY_OBJECT: u32 = 83;
     pub const IMAGE_QUERY_FORMAT: u32 = 101;
     pub const IMAGE_QUERY_ORDER: u32 = 102;
+    pub const CONVERT_F_TO_U: u32 = 109;
+    pub const BITCAST: u32 = 124;
     pub const I_ADD: u32 = 128;
+    pub const SELECT: u32 = 169;
+    pub const CONTROL_BARRIER: u32 = 224;
+    pub const MEMORY_BARRIER: u32 = 225;
+    pub const ATOMIC_LOAD: u32 = 227;
+    pub const ATOMIC_STORE: u32 = 228;
+    pub const ATOMIC_COMPARE_EXCHANGE: u32 = 230;
+    pub const ATOMIC_COMPARE_EXCHANGE_WEAK: u32 = 231;
+    pub const ATOMIC_XOR: u32 = 242;
     pub const PHI: u32 = 245;
     pub const LABEL: u32 = 248;
     pub const BRANCH: u32 = 249;
@@ -60,6 +77,11 @@ pub mod op {
     pub const SWITCH: u32 = 251;
     pub const UNREACHABLE: u32 = 255;
     pub const NO_LINE: u32 = 317;
+    pub const ATOMIC_FLAG_TEST_AND_SET: u32 = 318;
+    pub const ATOMIC_FLAG_CLEAR: u32 = 319;
+    pub const ATOMIC_F_MIN: u32 = 5614;
+    pub const ATOMIC_F_MAX: u32 = 5615;
+    pub const ATOMIC_F_ADD: u32 = 6035;
 }
 
 /// Names of extended instruction sets.
@@ -188,6 +210,17 @@ impl Words {
         self.0[VERSION_WORD] = major << 16 | minor << 8;
     }
 
+    /// Returns the number of the program that made the module.
+    pub fn generator(&self) -> u32 {
+        self.0[GENERATOR_WORD] >> 16
+    }
+
+    /// Sets the number of the program that made the module.
+    #[cfg(test)]
+    pub(super) fn set_generator(&mut self, generator: u32) {
+        self.0[GENERATOR_WORD] = generator << 16;
+    }
+
     /// Returns the bound: all ids are less.
     pub fn bound(&self) -> Id {
         self.0[BOUND_WORD]
@@ -219,6 +252,13 @@ impl Words {
             rewrite(instruction, &mut words);
         }
         Words(words)
+    }
+
+    /// Returns the module with these words, which are whole instructions, behind its own.
+    #[must_use]
+    pub(super) fn followed_by(mut self, words: &[u32]) -> Words {
+        self.0.extend_from_slice(words);
+        self
     }
 
     /// Returns the module as little-endian bytes.

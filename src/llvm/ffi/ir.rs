@@ -161,6 +161,7 @@ unsafe extern "C" {
     pub safe fn LLVMGetInitializer(global: Global<'_>) -> Option<Value<'_>>;
     pub unsafe fn LLVMSetInitializer<'m>(global: Global<'m>, value: Value<'m>);
     pub safe fn LLVMIsGlobalConstant(global: Global<'_>) -> Bool;
+    pub safe fn LLVMSetGlobalConstant(global: Global<'_>, is_constant: Bool);
     pub unsafe fn LLVMDeleteGlobal(global: Global<'_>);
     pub unsafe fn LLVMDeleteFunction(function: Function<'_>);
     pub safe fn LLVMCountParams(function: Function<'_>) -> c_uint;
@@ -211,6 +212,7 @@ unsafe extern "C" {
     pub safe fn LLVMGetCondition(branch: ConditionalBranch<'_>) -> Value<'_>;
     pub unsafe fn LLVMSetCondition<'m>(branch: ConditionalBranch<'m>, condition: Condition<'m>);
     pub unsafe fn LLVMGetSwitchCaseValue(switch: Switch<'_>, successor: c_uint) -> Value<'_>;
+    pub unsafe fn LLVMSetSwitchCaseValue<'m>(switch: Switch<'m>, successor: c_uint, value: Value<'m>);
     pub safe fn LLVMGetICmpPredicate(compare: IntCompare<'_>) -> LLVMIntPredicate;
     pub safe fn LLVMGetFCmpPredicate(compare: FloatCompare<'_>) -> LLVMRealPredicate;
     pub safe fn LLVMCountIncoming(phi: Phi<'_>) -> c_uint;

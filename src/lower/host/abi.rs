@@ -127,6 +127,9 @@ pub mod hook {
     pub const IMAGE_WRITE: &str = "__kassay_image_write";
     /// `i64 (item, ptr image, i32 what)`: `get_image_*`; see [`super::query`].
     pub const IMAGE_QUERY: &str = "__kassay_image_query";
+    /// `i32 (item, ptr address)`: the memory that an address lies in, as `cl_mem_fence_flags`; 0 for private memory, and
+    /// for addresses that lie in none.
+    pub const MEMORY: &str = "__kassay_memory";
     /// `void (item, i32 number, i32 kind, i64 a, i64 b)`: called before a comparison of two numbers, given by their
     /// bits, zero-extended; `kind`: see [`super::comparison`].
     pub const COMPARISON: &str = "__kassay_comparison";
@@ -139,7 +142,7 @@ pub mod hook {
     pub const FLOW: &str = "__kassay_flow";
 
     /// All hooks.
-    pub const ALL: [&str; 19] = [
+    pub const ALL: [&str; 20] = [
         ACCESS,
         COMPARE_EXCHANGE,
         SPAN,
@@ -156,6 +159,7 @@ pub mod hook {
         IMAGE_READ,
         IMAGE_WRITE,
         IMAGE_QUERY,
+        MEMORY,
         COMPARISON,
         PAIR,
         FLOW,
@@ -183,6 +187,8 @@ pub mod placeholder {
     pub const IMAGE_WRITE: &str = "__kassay_at_image_write";
     /// `i64 (ptr image, i32 what)`.
     pub const IMAGE_QUERY: &str = "__kassay_at_image_query";
+    /// `i32 (ptr address)`.
+    pub const MEMORY: &str = "__kassay_at_memory";
     /// `void (i32 number, i32 kind, i64 a, i64 b)`.
     pub const COMPARISON: &str = "__kassay_at_comparison";
 
@@ -196,7 +202,7 @@ pub mod placeholder {
     pub const LEAVE: &str = "__kassay_at_leave";
 
     /// All placeholders.
-    pub const ALL: [&str; 12] = [
+    pub const ALL: [&str; 13] = [
         BARRIER,
         EXCHANGE,
         FENCE,
@@ -205,6 +211,7 @@ pub mod placeholder {
         IMAGE_READ,
         IMAGE_WRITE,
         IMAGE_QUERY,
+        MEMORY,
         COMPARISON,
         PAIR,
         FLOW,

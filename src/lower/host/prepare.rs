@@ -13,7 +13,7 @@ use crate::lower::code::Effort;
 use crate::lower::{builtins as lowered_builtins, undefined};
 
 /// The functions that may still be called once everything is inlined, besides LLVM's intrinsics.
-const ALLOWED_CALLEES: [&str; 14] = [
+const ALLOWED_CALLEES: [&str; 15] = [
     abi::ITEM,
     "printf",
     abi::placeholder::BARRIER,
@@ -24,6 +24,7 @@ const ALLOWED_CALLEES: [&str; 14] = [
     abi::placeholder::IMAGE_READ,
     abi::placeholder::IMAGE_WRITE,
     abi::placeholder::IMAGE_QUERY,
+    abi::placeholder::MEMORY,
     abi::placeholder::COMPARISON,
     abi::placeholder::PAIR,
     abi::placeholder::FLOW,

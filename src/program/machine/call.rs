@@ -112,7 +112,13 @@ impl Call {
         let pointed = builtins::pointed(params);
         match base {
             "barrier" | "work_group_barrier" | "wait_group_events" => return Call::Barrier,
-            "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence" | "prefetch"
+            // A sub-group is one work-item here, see `query`.
+            "mem_fence"
+            | "read_mem_fence"
+            | "write_mem_fence"
+            | "atomic_work_item_fence"
+            | "prefetch"
+            | "sub_group_barrier"
                 if result.kind == Kind::Void =>
             {
                 return Call::Idle;

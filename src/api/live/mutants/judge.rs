@@ -210,13 +210,13 @@ pub fn result(kernel: &Measured, entries: &BTreeMap<&str, &Entry>) -> Result<Mut
 ///
 /// # Errors
 /// `Environment` if copies cannot be written.
-pub fn locate(map: &mut ProbeMap, texts: &Texts, kept: Option<&Path>, program: &str) -> Result<bool> {
+pub fn locate(map: &mut ProbeMap, texts: &Texts, kept: Option<&Path>) -> Result<bool> {
     let whole = Location { file: texts.path.display().to_string(), line: 0, column: 0 };
     let mut used: Vec<Location> = map.mutants.iter().map(|mutant| mutant.change.location.clone()).collect();
     used.extend(map.left_out.iter().filter_map(|left| Some(left.change.as_ref()?.location.clone())));
     used.push(whole.clone());
     let is_elsewhere = match kept {
-        Some(folder) => texts.keep(folder, program, &used)?,
+        Some(folder) => texts.keep(folder, &used)?,
         None => texts.is_needed(&used),
     };
     let kept = kept.unwrap_or(Path::new(""));
@@ -224,7 +224,7 @@ pub fn locate(map: &mut ProbeMap, texts: &Texts, kept: Option<&Path>, program: &
     let mut files = BTreeSet::new();
     for change in changes.chain(map.left_out.iter_mut().filter_map(|left| left.change.as_mut())) {
         let before = change.location.line;
-        texts.translate(&mut change.location, kept, program);
+        texts.translate(&mut change.location, kept);
         if change.end_line > 0 {
             change.end_line = (change.end_line + change.location.line).saturating_sub(before);
         }
@@ -232,7 +232,7 @@ pub fn locate(map: &mut ProbeMap, texts: &Texts, kept: Option<&Path>, program: &
             let mut start =
                 Location { file: spelling.file.clone(), line: spelling.start.line, column: spelling.start.column };
             let before = start.line;
-            texts.translate(&mut start, kept, program);
+            texts.translate(&mut start, kept);
             spelling.end.line = (spelling.end.line + start.line).saturating_sub(before);
             (spelling.file, spelling.start.line) = (start.file, start.line);
             files.insert(spelling.file.clone());
@@ -240,12 +240,12 @@ pub fn locate(map: &mut ProbeMap, texts: &Texts, kept: Option<&Path>, program: &
         files.insert(change.location.file.clone());
     }
     for place in map.modules.iter_mut().flat_map(|module| &mut module.guarded) {
-        texts.translate(&mut place.location, kept, program);
+        texts.translate(&mut place.location, kept);
     }
     let hashed = |file: String| fs::read(&file).ok().map(|text| (file, hash::hex_digest(&text)));
     map.texts = files.into_iter().filter_map(hashed).collect();
     let mut source = whole;
-    texts.translate(&mut source, kept, program);
+    texts.translate(&mut source, kept);
     map.header.source = source.file;
     Ok(is_elsewhere)
 }

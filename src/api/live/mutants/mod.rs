@@ -242,7 +242,7 @@ impl Set<'_> {
         let mut without_file = BTreeSet::new();
         for Measured { key: (program, _), map, .. } in &mut measured {
             let Some(texts) = weaver.programs().get(program).map(|program| &program.texts) else { continue };
-            if judge::locate(map, texts, self.options.texts.as_deref(), program)? {
+            if judge::locate(map, texts, self.options.texts.as_deref())? {
                 without_file.insert(program.clone());
             }
         }

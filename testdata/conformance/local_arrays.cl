@@ -1,5 +1,5 @@
-// conformance: out=2048 global=256 local=64
-// Several local arrays of different types, one of arrays, in a loop with barriers: a transposition.
+// conformance: out=2048 global=256 local=64 options=-cl-std=CL1.2,-cl-opt-disable
+// Several local arrays of different types, one of arrays, in a loop with barriers: a transposition. Intel's optimiser crashes on it.
 __kernel void calls(__global uchar* out, __global const uchar* in)
 {
     __local int tile[8][9];

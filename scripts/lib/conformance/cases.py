@@ -10,6 +10,7 @@ import random
 import re
 import struct
 
+from .arguments import IN, OUT
 from .declarations import ATOMICS, SCALARS, spelt
 
 ITEMS, GROUP = 256, 64
@@ -78,7 +79,9 @@ def given():
 GIVEN, PLACES = given()
 
 Part = collections.namedtuple("Part", "builtin what offset scalar count")
-"""A part of `out`: what it holds of which builtin, where it begins, and its values: `count` of a scalar type for each work-item."""
+"""A part of what a way gives: of which builtin, what, where it begins, and its values: `count` of a scalar type (None: a text)."""
+
+Launch = collections.namedtuple("Launch", "name arguments")
 
 
 class Unable(Exception):
@@ -88,13 +91,16 @@ class Unable(Exception):
 class Kernel:
     """A kernel that calls builtins, one after the other."""
 
+    options, items, group, printed, reference = ["-cl-std=CL3.0"], [ITEMS], [GROUP], False, "native"
+    launches = [Launch("", [OUT, IN])]
+
     def __init__(self):
         self.body, self.parts, self.size, self.locals = [], [], 0, []
 
     def part(self, builtin, what, scalar, count):
         size = SCALARS[scalar]
         self.size = -(-self.size // 128) * 128
-        part = Part(builtin, what, self.size, scalar, count)
+        part = Part(builtin, what, self.size, scalar, ITEMS * count)
         self.parts.append(part)
         self.size += ITEMS * count * size
         return part

@@ -1,9 +1,10 @@
 """Compares what two ways left, value by value: to the bit, or within what OpenCL allows."""
 
+import itertools
 import math
 import struct
 
-from .cases import FORMATS, ITEMS
+from .cases import FORMATS
 from .declarations import SCALARS
 
 # Units in the last place that OpenCL C 3.0 (7.4) allows of single precision; what is not here is correctly rounded or exact. Two
@@ -19,8 +20,11 @@ ULPS = {
 }
 
 
-def allowed(name):
-    """Twice the units that a builtin may be off."""
+def allowed(builtin):
+    """Twice the units that a builtin may be off; a kernel that was written by hand says so itself."""
+    if hasattr(builtin, "ulps"):
+        return builtin.ulps
+    name = builtin.name
     for prefix in ("native_", "half_"):
         if name.startswith(prefix):
             return 2 * ULPS[prefix[:-1]]
@@ -35,7 +39,11 @@ def ordered(bits, size):
 
 def differences(part, x, y, ulps):
     """Returns how many values differ, and the first that does: its index, and both."""
-    size, count = SCALARS[part.scalar], ITEMS * part.count
+    if part.scalar is None:
+        texts = [bytes_[part.offset:].decode(errors="replace").splitlines() for bytes_ in (x, y)]
+        lines = [(number, *pair) for number, pair in enumerate(itertools.zip_longest(*texts)) if pair[0] != pair[1]]
+        return len(lines), lines[0] if lines else None
+    size, count = SCALARS[part.scalar], part.count
     x, y = (bytes_[part.offset:part.offset + count * size] for bytes_ in (x, y))
     if x == y:
         return 0, None

@@ -2,8 +2,25 @@
 
 import ctypes as c
 
+from . import arguments, images
+
 CPU_OR_ANY = 0xFFFFFFFF
 BUILD_LOG = 0x1183
+
+
+READ_WRITE, READ_ONLY, USE_HOST, COPY_HOST, KERNEL_READ_AND_WRITE = 1 << 0, 1 << 2, 1 << 3, 1 << 5, 1 << 12
+IMAGE1D_BUFFER = "image1d_buffer_t"
+NUMBERS = {"char": c.c_int8, "uchar": c.c_uint8, "short": c.c_int16, "ushort": c.c_uint16, "int": c.c_int32, "uint": c.c_uint32,
+           "long": c.c_int64, "ulong": c.c_uint64, "float": c.c_float, "double": c.c_double}
+
+
+class ImageFormat(c.Structure):
+    _fields_ = [("order", c.c_uint), ("type", c.c_uint)]
+
+
+class ImageDescription(c.Structure):
+    _fields_ = [("kind", c.c_uint), *((name, c.c_size_t) for name in ("width", "height", "depth", "layers", "row", "slice")),
+                ("levels", c.c_uint), ("samples", c.c_uint), ("buffer", c.c_void_p)]
 
 
 class Failed(Exception):
@@ -28,9 +45,14 @@ def loader():
         "clSetKernelArg": (c.c_int, [pointer, c.c_uint, size, pointer]),
         "clEnqueueNDRangeKernel": (c.c_int, [pointer, pointer, c.c_uint] + [pointer] * 3 + [c.c_uint, pointer, pointer]),
         "clEnqueueReadBuffer": (c.c_int, [pointer, pointer, c.c_uint, size, size, pointer, c.c_uint, pointer, pointer]),
+        "clGetSupportedImageFormats": (c.c_int, [pointer, c.c_uint64, c.c_uint, c.c_uint, pointer, pointer]),
+        "clCreateImage": (pointer, [pointer, c.c_uint64, pointer, pointer, pointer, code]),
+        "clCreateSampler": (pointer, [pointer, c.c_uint, c.c_uint, c.c_uint, code]),
+        "clEnqueueReadImage": (c.c_int, [pointer, pointer, c.c_uint, pointer, pointer, size, size, pointer, c.c_uint, pointer,
+                                         pointer]),
         "clReleaseMemObject": (c.c_int, [pointer]),
+        "clFinish": (c.c_int, [pointer]),
         "clReleaseKernel": (c.c_int, [pointer]),
-        "clReleaseProgram": (c.c_int, [pointer]),
     }
     for name, (result, parameters) in signatures.items():
         function = getattr(cl, name)
@@ -90,40 +112,87 @@ class Device:
             raise Failed(f"clBuildProgram: {built}: {log.value.decode(errors='replace').strip()}")
         return program
 
-    def run(self, code, options, kernel, given, size, items, group):
-        """Runs a kernel of two buffers, of which it reads the second. Returns the bytes of the first, zeros before."""
-        program = self.program(code, options)
-        made = self.made("clCreateKernel", program, kernel.encode())
-        use_host, copy_host = 0, 1 << 5
-        out = self.made("clCreateBuffer", self.context, (1 << 0) | copy_host, size, bytes(size))
-        read = self.made("clCreateBuffer", self.context, (1 << 2) | copy_host | use_host, len(given), given)
-        for position, buffer in enumerate((out, read)):
-            self.check("clSetKernelArg", self.cl.clSetKernelArg(made, position, 8, c.byref(buffer)))
-        sizes = [c.byref(c.c_size_t(n)) for n in (items, group)]
-        self.check("clEnqueueNDRangeKernel", self.cl.clEnqueueNDRangeKernel(self.queue, made, 1, None, *sizes, 0, None, None))
+    def image_formats(self, kind, access):
+        """Formats of images of a kind (`image2d_t`) that kernels may access so (`read_only`)."""
+        flags = {"read_only": READ_ONLY, "write_only": 1 << 1, "read_write": KERNEL_READ_AND_WRITE}[access]
+        formats, count = (ImageFormat * 512)(), c.c_uint()
+        self.check("clGetSupportedImageFormats", self.cl.clGetSupportedImageFormats(
+            self.context, flags, images.KINDS[kind], len(formats), formats, c.byref(count)))
+        known = (images.known((form.order, form.type)) for form in formats[:count.value])
+        return [form for form in known if form]
+
+    def buffer(self, flags, data):
+        return self.made("clCreateBuffer", self.context, flags | COPY_HOST, len(data), data)
+
+    def image(self, argument):
+        """Makes an image; for one that lies in a buffer, returns that, too."""
+        data, shape = bytes.fromhex(argument["data"]), argument["shape"]
+        layered = "array" in argument["type"]
+        width, height, depth = [*shape, 0, 0][:3]
+        sizes = (width, 0 if layered and len(shape) == 2 else height, 0 if layered else depth, shape[-1] if layered else 0)
+        below = self.buffer(READ_WRITE, data) if argument["type"] == IMAGE1D_BUFFER else None
+        described = ImageDescription(images.KINDS[argument["type"]], *sizes, 0, 0, 0, 0, below)
+        form = ImageFormat(*arguments.form(argument).numbers)
+        flags = {"read_only": READ_ONLY, "write_only": READ_WRITE, "read_write": READ_WRITE}[argument["access"]]
+        made = self.made("clCreateImage", self.context, flags | (0 if below else COPY_HOST), c.byref(form), c.byref(described),
+                         None if below else data)
+        return made, below
+
+    def read_buffer(self, buffer, size):
         result = c.create_string_buffer(size)
-        self.check("clEnqueueReadBuffer", self.cl.clEnqueueReadBuffer(self.queue, out, 1, 0, size, result, 0, None, None))
-        for buffer in (out, read):
-            self.cl.clReleaseMemObject(buffer)
-        self.cl.clReleaseKernel(made)
-        self.cl.clReleaseProgram(program)
+        self.check("clEnqueueReadBuffer", self.cl.clEnqueueReadBuffer(self.queue, buffer, 1, 0, size, result, 0, None, None))
         return result.raw
 
+    def read_image(self, image, below, argument):
+        if below:
+            return self.read_buffer(below, len(argument["data"]) // 2)
+        region = (c.c_size_t * 3)(*[*argument["shape"], 1, 1][:3])
+        result = c.create_string_buffer(len(argument["data"]) // 2)
+        self.check("clEnqueueReadImage", self.cl.clEnqueueReadImage(
+            self.queue, image, 1, (c.c_size_t * 3)(), region, 0, 0, result, 0, None, None))
+        return result.raw
 
-if __name__ == "__main__":
-    # Runs one program, apart from who asks, because a driver may crash: options, kernel, items and group are given, the code and
-    # the bytes that it reads are files, and the result becomes one.
-    import sys
+    def set(self, kernel, position, argument, given, size):
+        """Gives an argument to a kernel. Returns the memory objects made, and what reads the result, if it has one."""
+        kind, objects, read = argument["kind"], [], None
+        if kind == "out":
+            objects = [self.buffer(READ_WRITE, bytes(size))]
+            read = lambda: self.read_buffer(objects[0], size)  # noqa: E731
+        elif kind == "in":
+            objects = [self.buffer(READ_ONLY, given)]
+        elif kind == "image":
+            image, below = self.image(argument)
+            objects = [image, below] if below else [image]
+            if arguments.written(argument):
+                read = lambda: self.read_image(image, below, argument)  # noqa: E731
+        if kind == "local":
+            length, value = argument["bytes"], None
+        elif kind == "value":
+            number = NUMBERS[argument["type"]](argument["value"])
+            length, value = c.sizeof(number), c.byref(number)
+        elif kind == "sampler":
+            modes = images.ADDRESSING[argument["addressing"]], images.FILTERS[argument["filter"]]
+            sampler = self.made("clCreateSampler", self.context, int(argument["normalized"]), *modes)
+            length, value = 8, c.byref(sampler)
+        else:
+            length, value = 8, c.byref(objects[0])
+        self.check(f"clSetKernelArg {position}", self.cl.clSetKernelArg(kernel, position, length, value))
+        return objects, read
 
-    code_file, given_file, out_file, options, kernel, size, items, group = sys.argv[1:]
-    with open(code_file, "rb") as file:
-        code = file.read()
-    with open(given_file, "rb") as file:
-        given = file.read()
-    text = code if code[:4] == b"\x03\x02\x23\x07" else code.decode()
-    try:
-        result = Device().run(text, options, kernel, given, int(size), int(items), int(group))
-    except Failed as why:
-        sys.exit(str(why))
-    with open(out_file, "wb") as file:
-        file.write(result)
+    def run(self, program, kernel, listed, given, size, items, group):
+        """Launches a kernel. Returns the bytes of `out`, zeros before, and of each image that it writes."""
+        made = self.made("clCreateKernel", program, kernel.encode())
+        objects, reads = [], []
+        for position, argument in enumerate(listed):
+            own, read = self.set(made, position, argument, given, size)
+            objects += own
+            reads += [read] if read else []
+        sizes = [(c.c_size_t * len(numbers))(*numbers) for numbers in (items, group)]
+        launched = self.cl.clEnqueueNDRangeKernel(self.queue, made, len(items), None, *sizes, 0, None, None)
+        self.check("clEnqueueNDRangeKernel", launched)
+        self.check("clFinish", self.cl.clFinish(self.queue))
+        results = [read() for read in reads]
+        for buffer in objects:
+            self.cl.clReleaseMemObject(buffer)
+        self.cl.clReleaseKernel(made)
+        return b"".join(results)

@@ -34,8 +34,6 @@ const PLAIN: &[(&[&str], Lowering)] = &[
     (&["bitfield_extract_signed"], bits::extract_signed),
     (&["bitfield_extract_unsigned"], bits::extract_unsigned),
     (&["bit_reverse"], bits::reverse),
-    (&["read_imageh"], images::read_halves),
-    (&["write_imageh"], images::write_halves),
 ];
 
 /// As [`PLAIN`], for SPIR-V alone: libclc has these right for the other targets.
@@ -48,6 +46,8 @@ const SPIRV: &[(&[&str], Lowering)] = &[
     (&["mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence"], barriers::fence),
     (&["atomic_*", "atom_*"], atomics::atomic),
     (&["get_image_channel_data_type", "get_image_channel_order"], images::channels),
+    (&["read_imageh"], images::read_halves),
+    (&["write_imageh"], images::write_halves),
     (&["__to_global", "__to_local", "__to_private"], generic_pointers::to_named),
     (&["get_fence"], generic_pointers::get_fence),
     (&["ldexp"], pointers::ldexp),

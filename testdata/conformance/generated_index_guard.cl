@@ -1,5 +1,5 @@
-// conformance: out=1024 global=256 local=64 n=201
-// The guard that generators of code write around every size.
+// conformance: out=1024 global=256 local=64 n=201 reference=simulator
+// The guard that generators of code write around every size. Intel's runtimes of 2024.2 to 2026.2 let work-items behind the end pass.
 __kernel void calls(__global uchar* out, __global const uchar* in, int n)
 {
     __global int* to = (__global int*)out;

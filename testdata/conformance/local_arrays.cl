@@ -1,12 +1,13 @@
-// conformance: out=2048 global=256 local=64 options=-cl-std=CL1.2,-cl-opt-disable
-// Several local arrays of different types, one of arrays, in a loop with barriers: a transposition. Intel's optimiser crashes on it.
+// conformance: out=2048 global=256 local=64
+// Several local arrays of different types, one of arrays, in a loop with barriers: a transposition.
 __kernel void calls(__global uchar* out, __global const uchar* in)
 {
     __local int tile[8][9];
     __local uchar marks[64];
     __local long total;
     size_t g = get_global_id(0), l = get_local_id(0);
-    int x = l & 7, y = l >> 3, sum = 0;
+    size_t x = l & 7, y = l >> 3;
+    int sum = 0;
     if (l == 0) total = 0;
     for (int pass = 0; pass < 3; pass++) {
         tile[y][x] = ((__global const short*)(in + 512))[(g + pass * 64) & 255];

@@ -8,7 +8,7 @@
 #define REPEAT4(x) x(0) x(1) x(2) x(3)
 #define STEP(n) r += v.s##n << n;
 #define TEXT(x) #x
-#if __OPENCL_VERSION__ >= 120 && defined(WIDTH) && !defined(cl_missing)
+#if __OPENCL_C_VERSION__ >= 120 && defined(CL_VERSION_1_1) && defined(WIDTH) && !defined(cl_missing)
 #define EXTRA 5
 #else
 #error conditions

@@ -16,6 +16,6 @@ __kernel void calls(__global uchar* out, __global const uchar* in)
         s.a[1]++;
         r = r * 5 + s.b + (uint)s.c + s.a[1] + counts[0] + counts[g % 20];
     }
-    uint4 zero = { 0 };
+    uint4 zero = (uint4)(0);
     vstore4(zero + r, g, (__global uint*)out);
 }

@@ -3,7 +3,6 @@
 #pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable
 #pragma OPENCL EXTENSION cl_khr_subgroup_shuffle_relative : enable
 #pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable
-#pragma OPENCL EXTENSION cl_khr_subgroup_non_uniform_vote : enable
 
 __kernel void calls(__global uchar* out, __global const uchar* in)
 {
@@ -18,7 +17,7 @@ __kernel void calls(__global uchar* out, __global const uchar* in)
     int right = sub_group_ballot_bit_count(votes) == n / 2 && sub_group_ballot_bit_extract(votes, lane) == (lane & 1);
     right &= sub_group_ballot_inclusive_scan(votes) == (lane + 1) / 2 && sub_group_inverse_ballot(votes) == (lane & 1);
     right &= sub_group_ballot_find_lsb(votes) == 1 && sub_group_broadcast_first(lane) == 0;
-    right &= (sub_group_elect() != 0) == (lane == 0) && sub_group_non_uniform_all(1);
+    right &= sub_group_ballot_find_msb(votes) == n / 2 * 2 - 1;
     ((__global int*)out)[g] = r;
     ((__global int*)out)[256 + g] = right;
 }

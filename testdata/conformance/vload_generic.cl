@@ -11,6 +11,6 @@ __kernel void calls(__global uchar* out, __global const uchar* in)
     vstore4(v, l, tile);
     vstore4(v.wzyx, 0, own);
     vstore4(v, g, (__global uint*)out);
-    uint4 r = twice(g & 1 ? own : tile + 4 * l) + twice((__global uint*)out + 4 * g);
+    uint4 r = twice(g & 1 ? (uint*)own : (uint*)(tile + 4 * l)) + twice((__global uint*)out + 4 * g);
     vstore4(r, g, (__global uint*)out);
 }

@@ -13,7 +13,7 @@ __kernel void calls(__global uchar* out, __global const uchar* in)
     barrier(CLK_LOCAL_MEM_FENCE);
     float4 a = vloada_half4(2 * (63 - l) + 1, halves);
     float3 b = vloada_half3(2 * l, halves);
-    float2 c = vloada_half2(l, halves);
+    float2 c = vloada_half2(4 * (l & 15), halves);
     vstore4(as_uint4((float4)(a.xyz, c.x)), g, (__global uint*)out);
     vstore4(as_uint4((float4)(b, c.y)), g + 256, (__global uint*)out);
 }

@@ -17,9 +17,10 @@ fn recursion_is_the_callers_mistake() {
 
 #[test]
 fn unknown_builtins_are_named() {
-    let source = "kernel void k(global int *a) { generic int *p = a; a[0] = get_fence(p); }";
+    let source = "uint __attribute__((overloadable)) amd_bitalign(uint, uint, uint);
+        kernel void k(global uint *a) { a[0] = amd_bitalign(a[0], a[1], 5u); }";
     let error = code(source, "CL2.0", Effort::Quick).unwrap_err();
-    assert!(error.to_string().contains("the simulator has no `get_fence`"), "{error}");
+    assert!(error.to_string().contains("the simulator has no `amd_bitalign`"), "{error}");
 }
 
 #[test]

@@ -207,6 +207,9 @@ impl KernelOptions {
                 "-fno-discard-value-names",
                 "-cl-kernel-arg-info",
                 "-fno-crash-diagnostics",
+                // The device's version (OpenCL C 3.0, 6.13), which clang leaves to the driver; all devices that take SPIR-V as
+                // kassay makes it are of 3.0.
+                "-D__OPENCL_VERSION__=300",
             ]
             .map(OsString::from),
         );

@@ -82,13 +82,18 @@ fn aligned(module: &Words) -> Words {
         .filter(|id| !known.contains(id))
         .collect();
     let mut alignments: BTreeMap<Id, u32> = BTreeMap::new();
-    for instruction in module.instructions().filter(|instruction| instruction.opcode == op::COPY_MEMORY_SIZED) {
-        if let [_, from, _, access, alignment, ..] = instruction.operands
-            && access & ALIGNED != 0
-            && variables.contains(from)
-        {
-            let known = alignments.entry(*from).or_default();
-            *known = (*known).max(*alignment);
+    let mut cast: HashMap<Id, Id> = HashMap::new();
+    for instruction in module.instructions() {
+        match (instruction.opcode, instruction.operands) {
+            (op::BITCAST, [_, id, from]) => drop(cast.insert(*id, *from)),
+            (op::COPY_MEMORY_SIZED, [_, from, _, access, alignment, ..]) if access & ALIGNED != 0 => {
+                let from = cast.get(from).unwrap_or(from);
+                if variables.contains(from) {
+                    let known = alignments.entry(*from).or_default();
+                    *known = (*known).max(*alignment);
+                }
+            }
+            _ => {}
         }
     }
     // Decorations come before all types.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, View};
 use crate::lower::code::Effort;
-use crate::lower::{builtins as lowered_builtins, undefined};
+use crate::lower::{builtins as lowered_builtins, memory_intrinsics, undefined};
 
 /// The functions that may still be called once everything is inlined, besides LLVM's intrinsics.
 const ALLOWED_CALLEES: [&str; 15] = [
@@ -73,6 +73,8 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
 /// # Errors
 /// Those of [`prepare`].
 pub fn inlined(module: &mut Module<'_>, entry: &str) -> Result<()> {
+    memory_intrinsics::expand(module)?;
+    memory_intrinsics::refuse(module)?;
     let machine = machine(Effort::Full)?;
     inline::everything(module, entry, &machine)?;
     check(module, entry)?;

@@ -234,6 +234,21 @@ fn what_cannot_be_watched_is_refused() {
     }
 }
 
+/// Behind what is never reached there is other code.
+#[test]
+fn what_is_never_reached_returns() {
+    let body = "
+        %above = icmp sgt i32 %a, 3
+        br i1 %above, label %never, label %end
+        never:
+        store i32 8, ptr addrspace(1) %out
+        unreachable
+        end:
+        store i32 9, ptr addrspace(1) %out";
+    writes(body, [1, 0], [9, 2, 3, 4], 0);
+    writes(body, [4, 0], [8, 2, 3, 4], 0);
+}
+
 /// Pointers in memory of structs, given by value.
 #[test]
 fn arguments_passed_by_value_are_placed_with_their_contents() {

@@ -133,7 +133,7 @@ impl ExecThread {
 
     /// Gives back memory that is too large to keep.
     pub fn trim(&mut self) {
-        let bytes = self.private_bytes.saturating_add(self.needs.placed).saturating_mul(self.fibers.len() as u64);
+        let bytes = self.private_bytes.saturating_add(self.needs.bytes()).saturating_mul(self.fibers.len() as u64);
         if bytes > MAX_KEPT_STACK_BYTES || self.fibers.len() > MAX_KEPT_FIBERS {
             self.fibers.clear();
             self.idle.clear();

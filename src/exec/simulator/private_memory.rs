@@ -8,7 +8,7 @@ use crate::lower::host::abi::private;
 use crate::lower::host::table::{HostTable, Placed};
 
 /// Maximum of a work-item's allocations together, in bytes. What does not fit has no memory: accesses to it are faults.
-pub const MAX_ALLOCATED_BYTES: u64 = 16 << 20;
+pub const MAX_ALLOCATED_BYTES: u64 = 1 << 20;
 
 /// Alignment in bytes of allocations: that of the largest type.
 const ALIGNMENT: u64 = 128;

@@ -6,7 +6,7 @@
 //! replaces the address by that of the memory. So do variables whose size is known at run time only, and those that are
 //! made in a loop. Accesses that are known to be in bounds go to the memory directly.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::emit::Emitter;
 use super::objects::Objects;
@@ -48,12 +48,14 @@ pub fn weave<'m>(
             objects.variable(variable);
         }
     }
-    for (object, variable, mixed) in objects.variables() {
-        let uses = Uses::of(variable, trusted);
-        if uses.by_builtin || !(mixed || uses.leaks && objects.has_wild_accesses()) {
-            continue;
-        }
-        place(e, objects, object, variable, checked, table)?;
+    let mut chosen = objects.variables();
+    chosen.retain(|(_, variable, mixed)| {
+        let uses = Uses::of(*variable, trusted);
+        !uses.by_builtin && (*mixed || uses.leaks && objects.has_wild_accesses())
+    });
+    let mut direct = direct_accesses(e, objects, &chosen, checked);
+    for (object, variable, _) in chosen {
+        place(e, objects, object, variable, direct.remove(&variable).unwrap_or_default(), table)?;
     }
     Ok(())
 }
@@ -63,7 +65,7 @@ fn place<'m>(
     objects: &mut Objects<'m>,
     object: u32,
     variable: Value<'m>,
-    checked: &HashSet<(Inst<'m>, u32)>,
+    direct: Vec<Direct<'m>>,
     table: &mut HostTable,
 ) -> Result<()> {
     let number = table.placed.len() as u64;
@@ -72,7 +74,6 @@ fn place<'m>(
     }
     let bytes = objects.bounds(object).1.unwrap_or(0);
     let offset = table.placed_bytes.next_multiple_of(ALIGNMENT);
-    let direct = direct_accesses(e, objects, variable, checked);
     e.at_entry();
     erase_lifetimes(variable);
     let address = e.builder.int_to_ptr(e.const_i64(private::placed(number)), variable.ty(), "");
@@ -95,22 +96,23 @@ fn place<'m>(
     Ok(())
 }
 
-/// Finds the accesses through pointers at a constant distance from the variable that are not checked.
+/// Finds the accesses through pointers at a constant distance from the chosen variables that are not checked, by variable.
 fn direct_accesses<'m>(
     e: &Emitter<'m>,
     objects: &Objects<'m>,
-    variable: Value<'m>,
+    chosen: &[(u32, Value<'m>, bool)],
     checked: &HashSet<(Inst<'m>, u32)>,
-) -> Vec<Direct<'m>> {
-    let mut all = Vec::new();
+) -> HashMap<Value<'m>, Vec<Direct<'m>>> {
+    let mut all: HashMap<_, Vec<_>> = chosen.iter().map(|(_, variable, _)| (*variable, Vec::new())).collect();
+    if all.is_empty() {
+        return all;
+    }
     for inst in e.kernel.instructions() {
         for operand in pointers(inst).into_iter().filter(|operand| !checked.contains(&(inst, *operand))) {
             let (base, distance) = values::base_and_offset(objects.layout(), inst.operand(operand));
-            if base != variable {
-                continue;
-            }
-            if let Some(distance) = distance.and_then(|d| u64::try_from(d).ok()) {
-                all.push(Direct { inst, operand, distance });
+            let own = all.get_mut(&base).zip(distance.and_then(|d| u64::try_from(d).ok()));
+            if let Some((direct, distance)) = own {
+                direct.push(Direct { inst, operand, distance });
             }
         }
     }

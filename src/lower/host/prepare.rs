@@ -74,6 +74,8 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
 /// Those of [`prepare`].
 pub fn inlined(module: &mut Module<'_>, entry: &str) -> Result<()> {
     memory_intrinsics::expand(module)?;
+    // Behind one, the processor would go on with whatever code is there.
+    canonical::return_where_unreachable(View::of(module));
     memory_intrinsics::refuse(module)?;
     let machine = machine(Effort::Full)?;
     inline::everything(module, entry, &machine)?;

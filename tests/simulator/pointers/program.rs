@@ -331,7 +331,7 @@ fn write_statement(statement: &Statement, text: &mut String) {
         Statement::Write(p, n, value) => format!("p{p}[{}] = sum ^ {value};", n.text()),
         Statement::ReadTwo(p, n) => format!("{{ int2 w = vload2(0, p{p} + {}); sum += w.x - w.y; }}", n.text()),
         Statement::WriteTwo(p, n, value) => format!("vstore2((int2)(sum, {value}), 0, p{p} + {});", n.text()),
-        Statement::CopyFour(p, q) => format!("*(struct four *)p{p} = *(struct four *)p{q};"),
+        Statement::CopyFour(p, q) => format!("{{ struct four w = *(struct four *)p{q}; *(struct four *)p{p} = w; }}"),
         Statement::If(condition, yes, no) => {
             let _ = writeln!(text, "if ({}) {{", condition.text());
             yes.iter().for_each(|statement| write_statement(statement, text));

@@ -234,6 +234,21 @@ fn what_cannot_be_watched_is_refused() {
     }
 }
 
+/// A kernel that knows the names and marks of woven code gains nothing by them.
+#[test]
+fn names_and_marks_of_woven_code_are_not_the_kernels() {
+    for name in ["__kassay_item_context", "__kassay_check", "__kassay_at_leave"] {
+        let text = format!("%v = call i64 @{name}()\nstore i64 %v, ptr addrspace(1) %out");
+        let text = kernel(&text).replace("define", &format!("declare i64 @{name}()\ndefine"));
+        let Err(error) = Hooked::of_ir(&text, false) else { panic!("{name} was taken") };
+        assert_eq!(error.exit_code(), 2, "{error}");
+    }
+    for mark in ["kassay.trusted", "kassay.proof", "kassay.builtin"] {
+        let body = format!("{LANES}store i32 5, ptr addrspace(1) %to, !{mark} !{{!\"own\", i64 0}}");
+        writes(&body, [1 << 30, 0], [1, 2, 3, 4], 1);
+    }
+}
+
 /// Behind what is never reached there is other code.
 #[test]
 fn what_is_never_reached_returns() {

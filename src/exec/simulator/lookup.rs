@@ -119,11 +119,12 @@ pub fn memory(item: &ItemRef<'_>, address: u64) -> Space {
 fn find_private(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
     let near = item.private().near(&item.program().table().placed, address);
     let object = (at.object != NONE).then_some(at.object);
-    let Some(near) = near.filter(|near| object.is_none_or(|object| object == near.object)) else {
+    let wanted = matches!(at.space, Space::Private | Space::Generic);
+    let Some(near) = near.filter(|near| wanted && object.is_none_or(|object| object == near.object)) else {
         return Lookup::Fault(FaultKind::OutOfBounds, object, 0);
     };
     let inside = u64::try_from(near.offset).is_ok_and(|from| from <= near.bytes && near.bytes - from >= bytes);
-    if !inside || !matches!(at.space, Space::Private | Space::Generic) {
+    if !inside {
         return Lookup::Fault(FaultKind::OutOfBounds, Some(near.object), near.offset);
     }
     let memory = near.base.wrapping_add(near.offset as usize);

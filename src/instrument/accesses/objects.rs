@@ -285,11 +285,14 @@ impl<'m> Objects<'m> {
 
     /// Returns the private variables of fixed size: object, its memory, whether accesses to it may also go elsewhere.
     pub fn variables(&self) -> Vec<(u32, Value<'m>, bool)> {
-        let is_variable = |e: &ObjectInfo<'m>| {
-            let is_memory = e.base.as_opcode(Opcode::LLVMAlloca).is_some() || e.base.ty().is_pointer();
-            is_memory && matches!(e.object.storage, Storage::Private { .. })
+        let is_memory = |i: u32, base: Value<'m>| match base.is_parameter() {
+            true => base.function().is_some_and(|f| f.is_by_value(i)),
+            false => base.as_opcode(Opcode::LLVMAlloca).is_some(),
         };
-        let all = (0u32..).zip(&self.entries).filter(|(_, e)| is_variable(e));
+        let is_variable = |(i, e): &(u32, &ObjectInfo<'m>)| {
+            matches!(e.object.storage, Storage::Private { .. }) && is_memory(*i, e.base)
+        };
+        let all = (0u32..).zip(&self.entries).filter(is_variable);
         all.map(|(i, e)| (i, e.base, e.mixed)).collect()
     }
 

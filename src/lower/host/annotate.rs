@@ -24,6 +24,14 @@ pub fn builtin<'m>(view: View<'m>, f: Function<'m>, name: &str) {
     }
 }
 
+/// Removes all marks, which may come with a kernel, from its module.
+pub fn forget(view: View<'_>) {
+    let kinds = [mark::BUILTIN, mark::TRUSTED, mark::PROOF].map(|kind| view.metadata_kind(kind));
+    for inst in view.instructions() {
+        kinds.into_iter().for_each(|kind| inst.set_metadata(kind, None));
+    }
+}
+
 /// Returns the pointers through which an instruction accesses memory.
 fn pointers(inst: Inst<'_>) -> Vec<Value<'_>> {
     use Opcode::*;

@@ -5,7 +5,7 @@ use inkwell::module::Module;
 
 pub use super::inline::refuse_large;
 use super::machine::{machine, retarget};
-use super::{abi, builtins, handles, inline, plain};
+use super::{abi, annotate, builtins, handles, inline, plain};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, View};
@@ -61,6 +61,7 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     let machine = machine(Effort::Full)?;
     retarget(&module, &machine);
     View::of(&module).functions().into_iter().for_each(plain::strip_function);
+    annotate::forget(View::of(&module));
     refuse_pointers(&module)?;
     refuse_traps(&module)?;
     refuse_program_variables(&module)?;

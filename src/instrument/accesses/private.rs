@@ -185,7 +185,7 @@ impl Uses {
         let Some(name) = call.callee() else { return };
         self.by_builtin |= OF_BUILTINS.contains(&name.as_str());
         let only_accesses = memory_intrinsics::transferred(&name).is_some() || is_lifetime(call);
-        self.leaks |= !only_accesses && name != placeholder::WAIT;
+        self.leaks |= !only_accesses && ![placeholder::WAIT, placeholder::MEMORY].contains(&name.as_str());
     }
 }
 

@@ -45,16 +45,21 @@ pub struct PointsTo<'m> {
 impl<'m> PointsTo<'m> {
     /// Analyses `functions`, the first of which is the kernel.
     pub fn find(functions: &[Function<'m>]) -> PointsTo<'m> {
-        PointsTo::read(functions, &[], true)
+        PointsTo::read(functions, &Transfer::default(), true)
     }
 
-    /// Like [`find`](Self::find), but assumes that arguments do not share memory, which implicit ones may. Pointers
-    /// stored in the memory of the arguments `closed` point into that same memory.
-    pub fn find_without_sharing(functions: &[Function<'m>], closed: &[u32]) -> PointsTo<'m> {
-        PointsTo::read(functions, closed, false)
+    /// Like [`find`](Self::find), but assumes that arguments do not share memory, which implicit ones may.
+    pub fn find_without_sharing(functions: &[Function<'m>]) -> PointsTo<'m> {
+        PointsTo::read(functions, &Transfer::default(), false)
     }
 
-    fn read(functions: &[Function<'m>], closed: &[u32], may_share: bool) -> PointsTo<'m> {
+    /// Like [`find_without_sharing`](Self::find_without_sharing). Pointers stored in the memory of the arguments `closed`
+    /// point into that same memory; those that are stored as numbers, or copied from elsewhere, point anywhere.
+    pub fn find_with_numbers(functions: &[Function<'m>], closed: &[u32]) -> PointsTo<'m> {
+        PointsTo::read(functions, &Transfer { closed, numbers: true }, false)
+    }
+
+    fn read(functions: &[Function<'m>], transfer: &Transfer<'_>, may_share: bool) -> PointsTo<'m> {
         let mut pointers = PointsTo::default();
         if let Some(kernel) = functions.first() {
             for (position, param) in (0..).zip(kernel.params()) {
@@ -68,7 +73,7 @@ impl<'m> PointsTo<'m> {
                 }
             }
         }
-        interprocedural::solve(functions, &Transfer { closed }, &mut pointers.state);
+        interprocedural::solve(functions, transfer, &mut pointers.state);
         pointers
     }
 
@@ -100,9 +105,12 @@ fn roots<'m>(state: &PointsToState<'m>, pointer: Value<'m>) -> Roots<'m> {
     state.get(Location::Pointer(pointer)).cloned().unwrap_or_default()
 }
 
+#[derive(Default)]
 struct Transfer<'a> {
     /// Kernel arguments whose memory holds only pointers into that same memory.
     closed: &'a [u32],
+    /// Whether numbers that are made of pointers are followed: they have [`Root::Unknown`].
+    numbers: bool,
 }
 
 impl Transfer<'_> {
@@ -122,6 +130,34 @@ impl Transfer<'_> {
         }
         all
     }
+
+    /// The roots of a value that is no pointer: [`Root::Unknown`] if it may be made of one.
+    fn number<'m>(inst: Inst<'m>, operands: &[Value<'m>], state: &PointsToState<'m>) -> Roots<'m> {
+        use Opcode::*;
+        let is_made = match inst.opcode() {
+            _ if inst.ty().scalar().is_floating_point() => false,
+            LLVMPtrToInt => true,
+            LLVMLoad => {
+                // Parts of a pointer are told from other numbers only by their size.
+                let is_wide = inst.ty().bits().is_none_or(|bits| bits >= 64);
+                let holds = |variable: &Root<'m>| match variable {
+                    Root::Private(alloca) => state.get(Location::Stored(*alloca)).is_some_and(|all| !all.is_empty()),
+                    _ => false,
+                };
+                is_wide && roots(state, operands[0]).iter().any(holds)
+            }
+            LLVMCall | LLVMICmp | LLVMFCmp | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg => false,
+            _ => operands.iter().any(|operand| is_made_of_pointers(state, *operand)),
+        };
+        if is_made { [Root::Unknown].into() } else { Roots::new() }
+    }
+}
+
+/// Returns whether a value is a pointer to something, or a number that is made of one.
+fn is_made_of_pointers<'m>(state: &PointsToState<'m>, value: Value<'m>) -> bool {
+    let roots = roots(state, value);
+    // Parameters that are numbers have roots, too.
+    if value.ty().scalar().is_pointer() { !roots.is_empty() } else { roots.contains(&Root::Unknown) }
 }
 
 /// Adds `roots` to the pointers that `variables` may hold.
@@ -159,15 +195,27 @@ impl<'m> Analysis<'m> for Transfer<'_> {
                 Roots::new()
             }
             Opcode::LLVMCall if casts_pointer(inst) => roots(state, operands[0]),
+            Opcode::LLVMStore if self.numbers => {
+                if is_made_of_pointers(state, operands[0]) {
+                    let variables = roots(state, operands[1]);
+                    store(state, &variables, &[Root::Unknown].into());
+                }
+                Roots::new()
+            }
             opcode => {
                 if opcode == Opcode::LLVMCall && copies_memory(inst) {
-                    let source = roots(state, operands[1]).into_iter().filter(|r| matches!(r, Root::Private(_)));
+                    let is_followed = |r: &Root<'m>| self.numbers || matches!(r, Root::Private(_));
+                    let source = roots(state, operands[1]).into_iter().filter(is_followed);
                     let stored = self.stored_in(state, &source.collect());
                     let variables = roots(state, operands[0]);
                     store(state, &variables, &stored);
                 }
                 // Pointers from builtins, integers, aggregates or exchanges.
-                if inst.ty().is_pointer() { [Root::Unknown].into() } else { Roots::new() }
+                match inst.ty().is_pointer() {
+                    true => [Root::Unknown].into(),
+                    false if self.numbers => Transfer::number(inst, operands, state),
+                    false => Roots::new(),
+                }
             }
         };
         Some(found).filter(|roots| !roots.is_empty())
@@ -183,13 +231,13 @@ impl<'m> Analysis<'m> for Transfer<'_> {
     }
 }
 
-/// Returns whether a call copies memory to memory.
 /// Returns whether a call is a builtin that casts a pointer.
 fn casts_pointer(call: Inst<'_>) -> bool {
     call.called_function().is_some_and(|f| !f.has_body())
         && call.callee().is_some_and(|name| builtins::family(&name) == Some(Family::PointerCast))
 }
 
+/// Returns whether a call copies memory to memory.
 fn copies_memory(call: Inst<'_>) -> bool {
     call.callee().is_some_and(|name| name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove"))
 }

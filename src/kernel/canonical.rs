@@ -81,7 +81,7 @@ fn name_variables(view: View<'_>) {
 /// Turns `module` into the canonical form of its kernel `entry`.
 ///
 /// # Errors
-/// `Caller` if there is no such kernel; `Internal` if the result does not verify.
+/// `Caller` if there is no such kernel, or a function has a name of kassay's own; `Internal` if the result does not verify.
 pub fn canonicalise(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     let names = kernels(module);
     if !names.iter().any(|n| n == entry) {
@@ -106,9 +106,20 @@ pub fn canonicalise(module: &mut Module<'_>, entry: &str, machine: &TargetMachin
     strip_tbaa(view);
     passes::run(module, Some(machine), "globaldce")?;
     let view = View::of(module);
+    refuse_reserved_names(view)?;
     demote_other_kernels(view, entry);
     name_bodies_after_kernels(view);
     verify(module, "canonical form")
+}
+
+/// Refuses functions that are called like those by which woven code and what runs it know each other.
+fn refuse_reserved_names(view: View<'_>) -> Result<()> {
+    const RESERVED: &str = "__kassay_";
+    match view.functions().into_iter().map(|f| f.name()).find(|name| name.starts_with(RESERVED)) {
+        Some(name) => Err(Error::caller(format!("the kernel has a function `{name}`"))
+            .help(format!("give it another name: those that begin with `{RESERVED}` are kassay's own"))),
+        None => Ok(()),
+    }
 }
 
 /// The error for an entry kernel that the module lacks.

@@ -4,6 +4,7 @@
 
 mod builtins;
 pub mod code;
+pub mod memory_intrinsics;
 pub use crate::kernel::forked;
 pub mod cached;
 mod emitted;

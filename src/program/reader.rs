@@ -49,7 +49,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         undefined: HashSet::new(),
         volatile: HashSet::new(),
     };
-    let found = PointsTo::find_without_sharing(&[function], &[]);
+    let found = PointsTo::find_without_sharing(&[function]);
     let by_value = (0..function.param_count()).map(|i| reader.by_value(function, i)).collect();
     let params: Vec<ValueId> =
         (0u32..).zip(function.params()).map(|(i, p)| reader.add(p, Definition::Param(i))).collect();

@@ -411,6 +411,7 @@ impl Reader<'_> {
                 ArgValue::Local(bytes) => *bytes,
                 _ => launch.reach(position)?,
             },
+            Storage::Allocated => return None,
             Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => bytes,
         };
         Some(bytes / u64::from(object.element.max(1)))

@@ -31,13 +31,15 @@ pub unsafe extern "C" fn compare_exchange(
     // SAFETY: the caller passes a site of the program; the read is in bounds, as is checked first, and no other
     // work-item of this thread runs before the access.
     unsafe {
-        let is_there = item.cached_site(site).offset(address as u64).is_some()
-            || !lookup::find(&item, at, address as u64, u64::from(at.bytes)).is_fault();
+        let memory = match item.cached_site(site).offset(address as u64) {
+            Some(_) => Some(address),
+            None => lookup::find(&item, at, address as u64, u64::from(at.bytes)).memory(address),
+        };
         let mut there = 0_u64;
-        if is_there {
-            std::ptr::copy_nonoverlapping(address, (&raw mut there).cast::<u8>(), at.bytes.min(8) as usize);
+        if let Some(memory) = memory {
+            std::ptr::copy_nonoverlapping(memory, (&raw mut there).cast::<u8>(), at.bytes.min(8) as usize);
         }
-        let fails = is_there && there != expected;
+        let fails = memory.is_some() && there != expected;
         access(item, address, site + u32::from(fails))
     }
 }
@@ -74,8 +76,7 @@ fn access_by_search(mut item: ItemRef<'_>, address: *mut u8, site: u32) -> *mut 
             unsafe { report_access(&mut item, site, place, address) };
             address
         }
-        Lookup::Unshared => address,
-        Lookup::Fault(..) => redirect_to_sink(item, site, bytes),
+        found => found.memory(address).unwrap_or_else(|| redirect_to_sink(item, site, bytes)),
     }
 }
 
@@ -147,18 +148,30 @@ pub extern "C" fn span(mut item: ItemRef<'_>, address: *mut u8, site: u32, bytes
             }
             address
         }
-        Lookup::Unshared => address,
-        Lookup::Fault(..) => redirect_to_sink(item, site, bytes),
+        found => found.memory(address).unwrap_or_else(|| redirect_to_sink(item, site, bytes)),
     }
 }
 
 /// The hook of accesses that failed the inline check of bounds, in code without race detection.
 pub extern "C" fn check(mut item: ItemRef<'_>, address: *mut u8, site: u32) -> *mut u8 {
     let bytes = u64::from(item.site(site).bytes);
-    match lookup::check(&mut item, address as u64, site, bytes) {
-        Lookup::At(_) | Lookup::Unshared => address,
-        Lookup::Fault(..) => redirect_to_sink(item, site, bytes),
-    }
+    let found = lookup::check(&mut item, address as u64, site, bytes);
+    found.memory(address).unwrap_or_else(|| redirect_to_sink(item, site, bytes))
+}
+
+/// The hook of variables that are made at run time.
+pub extern "C" fn allocate(mut item: ItemRef<'_>, object: u32, count: u64, element: u64) -> u64 {
+    item.private_mut().allocate(object, count.saturating_mul(element))
+}
+
+/// The hook that says how many of them live.
+pub extern "C" fn allocated(item: ItemRef<'_>) -> u64 {
+    item.private().allocated()
+}
+
+/// The hook that ends all but the first `count` of them.
+pub extern "C" fn release(mut item: ItemRef<'_>, count: u64) {
+    item.private_mut().release(count);
 }
 
 /// The hook of indices beyond an inner array.

@@ -132,8 +132,8 @@ fn divergence_text(divergence: &Divergence, table: &HostTable) -> String {
 
 /// ``` `out[7]` ```, or a byte offset if it is in the middle of an element.
 fn place(object: &Object, offset: i64) -> String {
-    if matches!(object.storage, Storage::Private { .. } | Storage::Constant { .. }) {
-        // The address of such variables is not known.
+    if matches!(object.storage, Storage::Private { .. } | Storage::Allocated | Storage::Constant { .. }) {
+        // The address of such variables is mostly not known.
         return format!("an element outside `{}`", object.name);
     }
     let element = i64::from(object.element.max(1));
@@ -152,8 +152,12 @@ fn texel(at: [i64; 3], sizes: &[u64]) -> (String, String) {
 }
 
 fn size(object: &Object, number: u32, prepared: &PreparedLaunch) -> String {
+    if object.storage == Storage::Allocated {
+        return format!("`{}` has the size that it was given when the work-item came to it", object.name);
+    }
     let bytes = match object.storage {
         Storage::Argument(_) => prepared.bytes(number),
+        Storage::Allocated => 0,
         Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => bytes,
     };
     let element = u64::from(object.element.max(1));

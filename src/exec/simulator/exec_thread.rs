@@ -6,6 +6,7 @@ use super::fiber::{Fiber, RunItem};
 use super::launch::PreparedLaunch;
 use super::memory::Reservation;
 use super::observation::Divergence;
+use super::private_memory::PrivateNeeds;
 use super::run_state::{RunPlan, RunState};
 use super::shadow::Shadow;
 use super::work_group::{GroupSlot, Item};
@@ -39,6 +40,8 @@ pub struct ExecThread {
     pub idle: Vec<u32>,
     /// The size of private variables for which the fibers' stacks were made.
     private_bytes: u64,
+    /// The private memory apart from the stacks that the fibers have.
+    needs: PrivateNeeds,
 }
 
 // SAFETY: the pointers lead to memory of the simulator that owns this thread state, or of the launch that it currently
@@ -64,6 +67,7 @@ impl ExecThread {
             fibers: Vec::new(),
             idle: Vec::new(),
             private_bytes: 0,
+            needs: PrivateNeeds::default(),
         })
     }
 
@@ -99,11 +103,12 @@ impl ExecThread {
             self.forget_slots();
             self.slots_for = prepared;
         }
-        let needed = prepared.program.table().stack_bytes;
-        if needed > self.private_bytes {
+        let table = prepared.program.table();
+        let (stack, needs) = (table.stack_bytes.max(self.private_bytes), PrivateNeeds::of(table).or(self.needs));
+        if (stack, needs) != (self.private_bytes, self.needs) {
             self.fibers.clear();
             self.idle.clear();
-            self.private_bytes = needed;
+            (self.private_bytes, self.needs) = (stack, needs);
         }
     }
 
@@ -128,7 +133,7 @@ impl ExecThread {
 
     /// Gives back memory that is too large to keep.
     pub fn trim(&mut self) {
-        let bytes = self.private_bytes.saturating_mul(self.fibers.len() as u64);
+        let bytes = self.private_bytes.saturating_add(self.needs.bytes()).saturating_mul(self.fibers.len() as u64);
         if bytes > MAX_KEPT_STACK_BYTES || self.fibers.len() > MAX_KEPT_FIBERS {
             self.fibers.clear();
             self.idle.clear();
@@ -158,7 +163,7 @@ impl ExecThread {
         if let Some(number) = self.idle.pop() {
             return Ok(number);
         }
-        self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, run)?);
+        self.fibers.push(Fiber::new(self.fibers.len(), self.private_bytes, self.needs, run)?);
         Ok(self.fibers.len() as u32 - 1)
     }
 }

@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 
+use super::private_memory::{PrivateMemory, PrivateNeeds};
 use crate::error::{Error, Result};
 
 /// Stack space for hooks and for what code spills, in bytes, on top of private variables.
@@ -29,12 +30,23 @@ pub struct Task<I> {
     yielder: *const Yielder<(), ()>,
     run: RunItem<I>,
     stack: Range<u64>,
+    private: PrivateMemory,
 }
 
 impl<I> Task<I> {
     /// The addresses of the fiber's stack.
     pub fn stack(&self) -> Range<u64> {
         self.stack.clone()
+    }
+
+    /// The private memory of the item, apart from the stack.
+    pub fn private(&self) -> &PrivateMemory {
+        &self.private
+    }
+
+    /// The private memory of the item, to be changed.
+    pub fn private_mut(&mut self) -> &mut PrivateMemory {
+        &mut self.private
     }
 
     /// Suspends the running item; returns when its fiber is resumed, or never.
@@ -118,18 +130,20 @@ fn start<I: 'static>(stack: ShiftedStack, task: NonNull<Task<I>>) -> Coroutine<(
 }
 
 impl<I: 'static> Fiber<I> {
-    /// `number`: that of the fiber in its thread; `private_bytes`: the most that the variables of a work-item take.
+    /// `number`: that of the fiber in its thread; `private_bytes`: the most that the variables of a work-item take on the
+    /// stack; `needs`: what they take elsewhere.
     ///
     /// # Errors
-    /// `Environment` if the system cannot provide a stack.
-    pub fn new(number: usize, private_bytes: u64, run: RunItem<I>) -> Result<Fiber<I>> {
+    /// `Environment` if the system cannot provide the memory.
+    pub fn new(number: usize, private_bytes: u64, needs: PrivateNeeds, run: RunItem<I>) -> Result<Fiber<I>> {
         let stack = ShiftedStack::new(stack_bytes(private_bytes), number).map_err(|e| {
             Error::environment(format!("the system gives no stack for a work-item: {e}"))
                 .help("use smaller work-groups or private arrays, or free some memory")
         })?;
         let range = stack.limit().get() as u64..stack.base().get() as u64;
         let (item, yielder) = (std::ptr::null_mut(), std::ptr::null());
-        let task = NonNull::from(Box::leak(Box::new(Task { item, yielder, run, stack: range })));
+        let private = PrivateMemory::new(number, needs)?;
+        let task = NonNull::from(Box::leak(Box::new(Task { item, yielder, run, stack: range, private })));
         let coroutine = Some(start(stack, task));
         Ok(Fiber { coroutine, task })
     }

@@ -31,6 +31,7 @@ pub extern "C" fn flow(
     }
     let stack = item.stack();
     let table = item.program().table();
+    let near = item.private().near(&table.placed, address);
     let (run, slot) = item.run_and_slot_mut();
     let Some(tracker) = &mut run.flow else { return };
     let (pieces, bytes) = match stride {
@@ -38,11 +39,19 @@ pub extern "C" fn flow(
         _ if stride == bytes => (count.min(1), bytes.saturating_mul(count)),
         _ => (count, bytes),
     };
+    let first = address;
     for piece in 0..pieces {
         let address = address.wrapping_add(piece.wrapping_mul(stride));
-        if stack.contains(&address) && stack.end - address >= bytes {
+        let on_stack = (stack.contains(&address) && stack.end - address >= bytes).then_some(address);
+        // Pieces are pieces of one variable.
+        let apart = near.and_then(|near| {
+            let within = address.wrapping_sub(first.wrapping_sub(near.offset as u64));
+            let inside = within < near.bytes && near.bytes - within >= bytes;
+            inside.then(|| (near.base as u64).wrapping_add(within))
+        });
+        if let Some(memory) = on_stack.or(apart) {
             let number = slot.group.wrapping_mul(slot.items.len() as u64).wrapping_add(u64::from(index));
-            tracker.private(number, access, flags, address, bytes);
+            tracker.private(number, access, flags, memory, bytes);
             continue;
         }
         let inside = |region: &&Region| {

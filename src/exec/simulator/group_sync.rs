@@ -206,10 +206,10 @@ fn copy(
         let write = lookup::check(item, to as u64, write_site, bytes);
         // SAFETY: what is read and written has been found to be in bounds.
         unsafe {
-            match (read.is_fault(), write.is_fault()) {
-                (false, false) => std::ptr::copy(from, to, bytes as usize),
-                (true, false) => std::ptr::write_bytes(to, 0, bytes as usize),
-                (_, true) => {}
+            match (read.memory(from), write.memory(to)) {
+                (Some(from), Some(to)) => std::ptr::copy(from, to, bytes as usize),
+                (None, Some(to)) => std::ptr::write_bytes(to, 0, bytes as usize),
+                (_, None) => {}
             }
         }
         whole &= !read.is_fault() && !write.is_fault();

@@ -37,6 +37,9 @@ pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
         (hook::COMPARISON, compare as *const () as usize),
         (hook::PAIR, flow_hooks::pair as *const () as usize),
         (hook::FLOW, flow_hooks::flow as *const () as usize),
+        (hook::ALLOCATE, access_hooks::allocate as *const () as usize),
+        (hook::ALLOCATED, access_hooks::allocated as *const () as usize),
+        (hook::RELEASE, access_hooks::release as *const () as usize),
     ]
 }
 

@@ -9,6 +9,7 @@ use super::fault_log::ItemIds;
 use super::fiber::Task;
 use super::launch::PreparedLaunch;
 use super::observation::FaultKind;
+use super::private_memory::PrivateMemory;
 use super::program::{Program, Site};
 use super::run_state::{RunPlan, RunState, SLICE};
 use super::shadow::{Accessor, Shadow};
@@ -154,6 +155,19 @@ impl<'run> ItemRef<'run> {
     pub fn stack(&self) -> Range<u64> {
         // SAFETY: the task belongs to the fiber on which the work-item runs.
         unsafe { (*self.item().task).stack() }
+    }
+
+    /// Its private memory, apart from that stack.
+    #[inline(always)]
+    pub fn private(&self) -> &PrivateMemory {
+        // SAFETY: as in `stack`; only hooks of this work-item use it while that runs.
+        unsafe { (*self.item().task).private() }
+    }
+
+    /// The same, to be changed.
+    pub fn private_mut(&mut self) -> &mut PrivateMemory {
+        // SAFETY: as in `private`.
+        unsafe { (*self.item().task).private_mut() }
     }
 
     /// Records a fault.

@@ -4,6 +4,7 @@ use super::item_ref::ItemRef;
 use super::observation::FaultKind;
 use super::program::{NONE, Site, writes};
 use super::shadow::Place;
+use crate::lower::host::abi::private;
 use crate::lower::host::table::Space;
 
 /// The first bytes of the address space, where null pointers lead.
@@ -17,8 +18,10 @@ const NEAR: u64 = super::memory::GAP / 2;
 pub enum Lookup {
     /// A place in an object.
     At(Place),
-    /// Memory that has no shadow: private variables, the code's constants.
+    /// Memory that has no shadow: the code's constants.
     Unshared,
+    /// Private memory, and where that lies.
+    Private(*mut u8),
     Fault(FaultKind, Option<u32>, i64),
 }
 
@@ -28,11 +31,20 @@ impl Lookup {
         matches!(self, Lookup::Fault(..))
     }
 
+    /// The memory that `address` stands for; `None` if the access must be skipped.
+    pub fn memory(&self, address: *mut u8) -> Option<*mut u8> {
+        match self {
+            Lookup::At(_) | Lookup::Unshared => Some(address),
+            Lookup::Private(memory) => Some(*memory),
+            Lookup::Fault(..) => None,
+        }
+    }
+
     /// The place, if the memory is shared.
     pub fn place(&self) -> Option<Place> {
         match self {
             Lookup::At(place) => Some(*place),
-            Lookup::Unshared | Lookup::Fault(..) => None,
+            Lookup::Unshared | Lookup::Private(_) | Lookup::Fault(..) => None,
         }
     }
 }
@@ -51,14 +63,8 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
     if address < NULL_PAGE {
         return Lookup::Fault(FaultKind::Null, (at.object != NONE).then_some(at.object), address as i64);
     }
-    let stack = item.stack();
-    let private = stack.contains(&address) && stack.end - address >= bytes;
-    if private && matches!(at.space, Space::Private | Space::Generic) && at.object == NONE {
-        return if address & u64::from(at.misaligned) == 0 {
-            Lookup::Unshared
-        } else {
-            Lookup::Fault(FaultKind::Misaligned, None, 0)
-        };
+    if (private::BEGIN..private::END).contains(&address) {
+        return find_private(item, at, address, bytes);
     }
     let slot = item.slot();
     let mut near = None;
@@ -66,7 +72,12 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
         let offset = address.wrapping_sub(region.base) as i64;
         let object = (region.object != NONE).then_some(region.object);
         // The pointer comes from this object, or its origin is unknown but its address space fits.
-        let wanted = if at.object == NONE { may_point_to(at.space, region.space) } else { at.object == region.object };
+        let wanted = match at.object {
+            NONE => may_point_to(at.space, region.space),
+            // A write to a constant of the code.
+            _ if at.forbidden && region.object == NONE => true,
+            known => known == region.object,
+        };
         if offset < -(NEAR as i64) || offset >= (region.bytes + NEAR) as i64 {
             continue;
         }
@@ -79,6 +90,7 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
             return Lookup::Fault(FaultKind::Misaligned, object, offset);
         }
         if writes(at.mode) && region.space == Space::Constant {
+            let object = object.or((at.object != NONE).then_some(at.object));
             return Lookup::Fault(FaultKind::ReadOnlyWrite, object, offset);
         }
         let is_shared = object.is_some() && region.space != Space::Constant;
@@ -101,6 +113,25 @@ pub fn memory(item: &ItemRef<'_>, address: u64) -> Space {
     let is_of = |base: u64, bytes: u64| address.wrapping_sub(base).wrapping_add(NEAR) < bytes + 2 * NEAR;
     let region = item.slot().regions.iter().find(|region| is_of(region.base, region.bytes));
     region.map_or(Space::Private, |region| region.space)
+}
+
+/// Finds `bytes` bytes at an address of private memory.
+fn find_private(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
+    let near = item.private().near(&item.program().table().placed, address);
+    let object = (at.object != NONE).then_some(at.object);
+    let wanted = matches!(at.space, Space::Private | Space::Generic);
+    let Some(near) = near.filter(|near| wanted && object.is_none_or(|object| object == near.object)) else {
+        return Lookup::Fault(FaultKind::OutOfBounds, object, 0);
+    };
+    let inside = u64::try_from(near.offset).is_ok_and(|from| from <= near.bytes && near.bytes - from >= bytes);
+    if !inside {
+        return Lookup::Fault(FaultKind::OutOfBounds, Some(near.object), near.offset);
+    }
+    let memory = near.base.wrapping_add(near.offset as usize);
+    if memory as u64 & u64::from(at.misaligned) != 0 {
+        return Lookup::Fault(FaultKind::Misaligned, Some(near.object), near.offset);
+    }
+    Lookup::Private(memory)
 }
 
 /// Returns whether a pointer to `pointer` may point to memory of kind `memory`. Constant memory is global memory that

@@ -28,6 +28,7 @@ mod memory;
 mod object;
 pub mod observation;
 mod printf;
+mod private_memory;
 mod program;
 mod run_state;
 mod schedule;

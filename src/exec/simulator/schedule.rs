@@ -35,6 +35,7 @@ unsafe fn run_item(task: *mut Task<Item>, item: *mut Item) -> *mut Item {
     // SAFETY: the caller guarantees that item, slot and run are alive; no reference to them exists while a fiber runs.
     unsafe {
         (*item).task = task;
+        (*item).context.placed = (*task).private_mut().begin();
         ((*(*item).run).entry)(item.cast(), (*item).arguments);
         // The fiber may have been resumed in another run than the one that began it, so everything is read again.
         let (slot, run) = ((*item).slot, (*item).run);

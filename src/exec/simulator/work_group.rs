@@ -58,7 +58,7 @@ pub struct Item {
     /// Whether it asked for more than that.
     pub spent: bool,
     /// That of the fiber on which it runs.
-    pub task: *const Task<Item>,
+    pub task: *mut Task<Item>,
     /// The number of its slot.
     pub slot_number: u32,
     /// The local linear id.
@@ -413,6 +413,7 @@ fn unstarted_item() -> Item {
             local_linear_id: 0,
             leaves: 0,
             host: std::ptr::null_mut(),
+            placed: std::ptr::null_mut(),
         },
         run: std::ptr::null_mut(),
         slot: std::ptr::null_mut(),
@@ -423,7 +424,7 @@ fn unstarted_item() -> Item {
         stop_at: u64::MAX,
         fuel_left: 0,
         spent: false,
-        task: std::ptr::null(),
+        task: std::ptr::null_mut(),
         slot_number: 0,
         index: 0,
         place: 0,

@@ -4,6 +4,7 @@
 use super::emit::{Emitter, EntryValue};
 use super::memory_instructions::Access;
 use super::objects::{Objects, Origin};
+use super::proofs::{Proof, record};
 use crate::llvm::IntPredicate::{LLVMIntEQ, LLVMIntUGT, LLVMIntULE, LLVMIntULT};
 use crate::llvm::{Inst, Opcode, Value};
 use crate::lower::host::abi::hook;
@@ -66,7 +67,8 @@ pub fn checked<'m>(
         _ => &[],
     };
     let hooked = e.races && (possible.is_empty() || possible.iter().any(|o| objects.is_shared(*o)));
-    let needs_hook = |o: u32| check.writes && objects.is_read_only(o) || e.races && objects.is_shared(o);
+    let needs_hook =
+        |o: u32| objects.is_allocated(o) || check.writes && objects.is_read_only(o) || e.races && objects.is_shared(o);
     let call = || {
         let site = e.const_i32(check.site);
         let plain = e.flat(pointer);
@@ -80,29 +82,56 @@ pub fn checked<'m>(
         };
         e.builder.pointer_cast(result, pointer.ty(), "")
     };
+    let proof = Proof::Checked(match check.length {
+        Length::Fixed(bytes) => bytes,
+        Length::Dynamic(_) => u64::MAX,
+    });
     e.before(at);
-    let tests: Vec<Value<'m>> =
-        possible.iter().filter(|o| !needs_hook(**o)).map(|o| is_within(e, objects, at, pointer, *o, check)).collect();
-    let Some(fits) = tests.into_iter().reduce(|a, b| e.builder.or(a, b, "")) else {
-        return call();
+    let mut found: Option<Within<'m>> = None;
+    for object in possible.iter().filter(|o| !needs_hook(**o)) {
+        let next = within(e, objects, at, pointer, *object, check);
+        found = Some(match found {
+            None => next,
+            Some(others) => Within {
+                fits: e.builder.or(others.fits, next.fits, ""),
+                memory: match others.memory == next.memory {
+                    true => next.memory,
+                    false => e.builder.select(next.fits, next.memory, others.memory, ""),
+                },
+            },
+        });
+    }
+    let Some(Within { fits, memory }) = found else {
+        let result = call();
+        record(e.view, result, proof);
+        return result;
     };
     let bad = e.builder.not(fits, "");
     let mut other = pointer;
     let (head, side) = e.emit_if(at, bad, || other = call());
     e.before(at);
-    e.builder.phi(pointer.ty(), &[(pointer, head), (other, side)], "").value()
+    let result = e.builder.phi(pointer.ty(), &[(memory, head), (other, side)], "").value();
+    record(e.view, result, proof);
+    result
+}
+
+/// Whether an access lies within an object, and the memory that it goes to if so.
+struct Within<'m> {
+    fits: Value<'m>,
+    memory: Value<'m>,
 }
 
 /// Builds the test whether the access is aligned and lies within the object.
-fn is_within<'m>(
+fn within<'m>(
     e: &Emitter<'m>,
     objects: &Objects<'m>,
     at: Inst<'m>,
     pointer: Value<'m>,
     object: u32,
     check: &PointerCheck<'_, 'm>,
-) -> Value<'m> {
+) -> Within<'m> {
     let (base, known, base_align) = objects.bounds(object);
+    let placed = objects.placed(e, object);
     let size = known.map_or_else(|| e.extent_bytes(object), |bytes| e.const_i64(bytes));
     let limit = match (check.length, known) {
         (Length::Fixed(bytes), Some(size)) => e.const_i64((size + 1).saturating_sub(bytes)),
@@ -113,6 +142,10 @@ fn is_within<'m>(
     let b = &e.builder;
     let address = e.address(pointer);
     let offset = b.sub(address, e.address(base), "");
+    let memory = match placed {
+        Some(first) => e.builder.pointer_cast(b.byte_offset(first, offset, ""), pointer.ty(), ""),
+        None => pointer,
+    };
     let mut fits = match check.length {
         Length::Fixed(_) => e.compare(LLVMIntULT, offset, limit),
         Length::Dynamic(bytes) => {
@@ -123,12 +156,12 @@ fn is_within<'m>(
         }
     };
     if check.align > 1 {
-        let bits = if base_align >= u64::from(check.align) { offset } else { address };
+        let bits = if base_align >= u64::from(check.align) { offset } else { e.address(memory) };
         let rest = b.and(bits, e.const_i64(u64::from(check.align) - 1), "");
         let aligned = e.compare(LLVMIntEQ, rest, e.const_i64(0));
         fits = b.and(fits, aligned, "");
     }
-    fits
+    Within { fits, memory }
 }
 
 /// Number of positions in `size` bytes at which an access of `bytes` fits; computed once, at the entry.

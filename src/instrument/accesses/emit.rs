@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::mem::offset_of;
 
+use super::proofs::{Proof, record};
 use crate::llvm::{
     AddressSpace, AttributeIndex, Block, Builder, DataLayout, Function, Inst, IntPredicate, Node, Opcode, Type, Value,
     View,
@@ -44,6 +45,12 @@ pub enum EntryValue {
     Extents,
     /// Address of a static local variable, by object.
     Local(u32),
+    /// Base of the placed variables.
+    PlacedBase,
+    /// The memory of a placed variable, by object.
+    Placed(u32),
+    /// Where skipped accesses go.
+    Sink,
     /// Size of an object in bytes.
     Bytes(u32),
     /// Number of positions in an object at which an access of the given bytes fits.
@@ -78,15 +85,15 @@ impl<'m> Emitter<'m> {
             entry_values: RefCell::default(),
         };
         emitter.at_entry();
-        emitter.group =
-            emitter.load_invariant(emitter.pointer, item, offset_of!(ItemContext, group) as u64, "kassay.group");
+        let group = offset_of!(ItemContext, group) as u64;
+        emitter.group = emitter.load_address(item, group, "kassay.group", size_of::<GroupContext>() as u64);
         let initial = emitter.byte_offset(item, offset_of!(ItemContext, fuel) as u64);
         entry_anchor.set_operand(0, emitter.load(long, initial));
         emitter
     }
 
     /// Positions the builder at the kernel's entry, so that what is built next dominates the rest of the kernel.
-    fn at_entry(&self) {
+    pub fn at_entry(&self) {
         self.builder.before(self.entry_anchor);
         self.builder.set_location(self.kernel.line_zero());
     }
@@ -157,19 +164,63 @@ impl<'m> Emitter<'m> {
         load.value()
     }
 
+    /// Loads the address of `bytes` bytes of the simulator's own, as [`Self::load_invariant`].
+    fn load_address(&self, base: Value<'m>, offset: u64, name: &str, bytes: u64) -> Value<'m> {
+        let address = self.load_invariant(self.pointer, base, offset, name);
+        record(self.view, address, Proof::Memory(bytes));
+        address
+    }
+
     /// Base address of the group's static local variables.
     pub fn local_base(&self) -> Value<'m> {
         let offset = offset_of!(GroupContext, local_base) as u64;
         self.entry_value(EntryValue::LocalBase, || {
-            self.load_invariant(self.pointer, self.group, offset, "kassay.local")
+            // No more than the static variables; each is recorded as a part of it.
+            self.load_address(self.group, offset, "kassay.local", 0)
         })
+    }
+
+    /// Address of a static local variable of `bytes` bytes, `offset` bytes behind the first one.
+    pub fn local(&self, object: u32, offset: u64, bytes: u64, ty: Type<'m>) -> Value<'m> {
+        let base = self.local_base();
+        self.entry_value(EntryValue::Local(object), || {
+            let place = self.byte_offset(base, offset);
+            let place = self.builder.pointer_cast(place, ty, "");
+            record(self.view, place, Proof::Memory(bytes));
+            place
+        })
+    }
+
+    /// The memory of a placed variable.
+    pub fn placed(&self, object: u32, offset: u64, bytes: u64) -> Value<'m> {
+        let base = self.entry_value(EntryValue::PlacedBase, || {
+            self.load_address(self.item, offset_of!(ItemContext, placed) as u64, "kassay.placed", 0)
+        });
+        self.entry_value(EntryValue::Placed(object), || {
+            let place = self.byte_offset(base, offset);
+            record(self.view, place, Proof::Memory(bytes));
+            place
+        })
+    }
+
+    /// Tests whether a checked address is that to which skipped accesses go.
+    pub fn is_skipped(&self, checked: Value<'m>) -> Value<'m> {
+        let position = self.builder.position();
+        let offset = offset_of!(GroupContext, sink) as u64;
+        let sink =
+            self.entry_value(EntryValue::Sink, || self.load_invariant(self.long, self.group, offset, "kassay.sink"));
+        if let Some(position) = position {
+            self.builder.go_to(position);
+        }
+        self.compare(IntPredicate::LLVMIntEQ, self.address(checked), sink)
     }
 
     /// Size in bytes of an object whose memory the launch provides.
     pub fn extent_bytes(&self, object: u32) -> Value<'m> {
         let offset = offset_of!(GroupContext, extents) as u64;
         let extents = self.entry_value(EntryValue::Extents, || {
-            self.load_invariant(self.pointer, self.group, offset, "kassay.extents")
+            // As many as there are objects.
+            self.load_address(self.group, offset, "kassay.extents", u64::from(u32::MAX))
         });
         let at = u64::from(object) * size_of::<Extent>() as u64 + offset_of!(Extent, bytes) as u64;
         self.entry_value(EntryValue::Bytes(object), || self.load_invariant(self.long, extents, at, "kassay.bytes"))

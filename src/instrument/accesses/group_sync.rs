@@ -10,7 +10,6 @@ use super::objects::{Objects, Origin};
 use super::sites::{Shape, Sites};
 use super::values;
 use crate::error::{Error, Result};
-use crate::llvm::IntPredicate::LLVMIntEQ;
 use crate::llvm::{AtomicOrdering, Function, Inst, Opcode, Type, Value, View};
 use crate::lower::host::abi::{OF_SUB_GROUP, hook, placeholder};
 use crate::lower::host::table::{Mode, Scope};
@@ -37,8 +36,8 @@ enum Kind {
 /// The event list of `wait_group_events`.
 enum EventList {
     Empty,
-    /// It lies within one variable of the work-item.
-    InBounds,
+    /// It lies within one variable of the work-item, and has so many events.
+    InBounds(u64),
     /// It is read by this access site.
     Checked(u32, Origin),
 }
@@ -53,6 +52,11 @@ pub struct Placeholder<'m> {
 }
 
 impl Placeholder<'_> {
+    /// Returns whether its first operand is a pointer that weaving checks.
+    pub fn is_checked(&self) -> bool {
+        matches!(self.kind, Kind::Wait(_, EventList::Checked(..)))
+    }
+
     /// Returns whether all items of the group must reach it, in the same iterations of the enclosing loops.
     pub fn is_collective(&self) -> bool {
         matches!(self.kind, Kind::Barrier(_) | Kind::Exchange(_) | Kind::AsyncCopy(..) | Kind::Wait(..))
@@ -105,7 +109,8 @@ fn kind<'m>(inst: Inst<'m>, sites: &mut Sites<'_, 'm>) -> Option<Kind> {
                 count => {
                     let bytes = count.map(|n| n.saturating_mul(u64::from(EVENT)));
                     let read = sites.access(inst, operands[0], shape, bytes);
-                    read.map_or(EventList::InBounds, |(site, origin)| EventList::Checked(site, origin))
+                    let within = EventList::InBounds(count.unwrap_or(0));
+                    read.map_or(within, |(site, origin)| EventList::Checked(site, origin))
                 }
             };
             Kind::Wait(site, list)
@@ -212,7 +217,7 @@ fn waited<'m>(e: &Emitter<'m>, objects: &Objects<'m>, wait: Inst<'m>, list: &Eve
     let null = e.pointer.null();
     let (site, origin) = match list {
         EventList::Empty => return (null, e.const_i64(0)),
-        EventList::InBounds => return (e.flat(events), count),
+        EventList::InBounds(count) => return (e.flat(events), e.const_i64(*count)),
         EventList::Checked(site, origin) => (*site, origin),
     };
     let bytes = e.builder.mul(count, e.const_i64(u64::from(EVENT)), "");
@@ -220,8 +225,8 @@ fn waited<'m>(e: &Emitter<'m>, objects: &Objects<'m>, wait: Inst<'m>, list: &Eve
     let check = PointerCheck { site, origin, length, align: EVENT, writes: false, expected: None };
     let allowed = checked(e, objects, wait, events, &check);
     e.before(wait);
-    let same = e.compare(LLVMIntEQ, e.address(events), e.address(allowed));
-    (e.builder.select(same, e.flat(events), null, ""), count)
+    let skipped = e.is_skipped(allowed);
+    (e.builder.select(skipped, null, e.flat(allowed), ""), count)
 }
 
 /// Casts an integer to the given type, zero-extending.

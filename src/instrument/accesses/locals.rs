@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::emit::{Emitter, EntryValue};
+use super::emit::Emitter;
 use super::objects::Objects;
 use crate::error::Result;
 use crate::kernel::constant_uses;
@@ -18,11 +18,8 @@ pub fn replace<'m>(e: &Emitter<'m>, objects: &mut Objects<'m>) -> Result<()> {
     }
     let mut moved = HashMap::new();
     for (object, variable, offset) in &locals {
-        let base = e.local_base();
-        let place = e.entry_value(EntryValue::Local(*object), || {
-            let place = e.byte_offset(base, *offset);
-            e.builder.pointer_cast(place, variable.ty(), "")
-        });
+        let bytes = objects.bounds(*object).1.unwrap_or(0);
+        let place = e.local(*object, *offset, bytes, variable.ty());
         objects.set_base(*object, place);
         moved.insert(variable.value(), place);
     }

@@ -21,19 +21,26 @@ mod memory_instructions;
 pub mod memory_orders;
 mod objects;
 mod printf;
+mod private;
+mod proofs;
 mod sites;
 mod transfers;
 mod values;
 
+use std::collections::HashSet;
+
 use inkwell::module::Module;
 
 use self::emit::Emitter;
+use self::group_sync::Placeholder;
+use self::memory_instructions::Access;
 use self::objects::Objects;
 use self::sites::Sites;
+use self::transfers::Transfer;
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::interface::Interface;
-use crate::llvm::View;
+use crate::llvm::{Inst, View};
 use crate::lower::host::table::HostTable;
 
 /// Options of [`weave`].
@@ -78,6 +85,8 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
 
     let emitter = Emitter::new(view, kernel, item, options.races);
     locals::replace(&emitter, &mut objects)?;
+    let checked = checked(&accesses, &transfers, &placeholders);
+    private::weave(&emitter, &mut objects, &checked, &mut table)?;
     let counters = loops::weave(&emitter, &loops, exit.as_ref());
     group_sync::weave(&emitter, &objects, placeholders, &counters, exit.as_ref());
     division::weave(&emitter, &divisions);
@@ -100,5 +109,17 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     table.local_bytes = objects.local_bytes();
     table.stack_bytes = values::stack_bytes(view.layout(), kernel);
     canonical::verify(module, "weaving hooks")?;
+    proofs::verify(view, kernel)?;
     Ok(table)
+}
+
+/// Returns the pointers that weaving checks, by instruction and position.
+fn checked<'m>(
+    accesses: &[Access<'m>],
+    transfers: &[Transfer<'m>],
+    placeholders: &[Placeholder<'m>],
+) -> HashSet<(Inst<'m>, u32)> {
+    let single = accesses.iter().map(|access| (access.inst, access.operand));
+    let lists = placeholders.iter().filter(|p| p.is_checked()).map(|p| (p.inst, 0));
+    single.chain(transfers.iter().flat_map(Transfer::checked)).chain(lists).collect()
 }

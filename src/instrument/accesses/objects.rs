@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::emit::Emitter;
 use super::values;
 use crate::cfg::points_to::{PointsTo, Root};
 use crate::error::{Error, Result};
@@ -41,6 +42,10 @@ struct ObjectInfo<'m> {
     /// Writes are allowed only if the launch says so.
     read_only: bool,
     granule: u32,
+    /// Where a private variable lies in the memory of placed ones, if it is one ([`super::private`]).
+    placed: Option<u64>,
+    /// Whether some access may go to this object or to others.
+    mixed: bool,
 }
 
 /// The memory objects of one kernel, with the granularity at which each is accessed.
@@ -53,6 +58,8 @@ pub struct Objects<'m> {
     by_root: HashMap<Root<'m>, u32>,
     arguments: u32,
     local_bytes: u64,
+    /// Whether some access may go to any private memory.
+    anywhere: bool,
 }
 
 impl<'m> Objects<'m> {
@@ -63,12 +70,13 @@ impl<'m> Objects<'m> {
         let closed: Vec<u32> = (arguments..kernel.param_count()).collect();
         let mut objects = Objects {
             layout: view.layout(),
-            pointers: PointsTo::find_without_sharing(&[kernel], &closed),
+            pointers: PointsTo::find_with_numbers(&[kernel], &closed),
             names: variable_names(kernel),
             entries: Vec::new(),
             by_root: HashMap::new(),
             arguments,
             local_bytes: 0,
+            anywhere: false,
         };
         for arg in &interface.args {
             let param = kernel.param(arg.position);
@@ -119,7 +127,7 @@ impl<'m> Objects<'m> {
         let object = Object { name, space, storage, element: element.clamp(1, u64::from(u32::MAX)) as u32 };
         // A texel may be a single byte.
         let granule = if matches!(arg.kind, ArgKind::Image(_)) { 1 } else { LARGEST_GRANULE };
-        ObjectInfo { object, base: param, bytes, align, read_only, granule }
+        ObjectInfo { object, base: param, bytes, align, read_only, granule, placed: None, mixed: false }
     }
 
     /// Lays out a static local variable after the previous ones.
@@ -139,7 +147,8 @@ impl<'m> Objects<'m> {
         let element = self.element(variable.value_type());
         let object = Object { name, space: Space::Local, storage: Storage::Local { bytes, offset }, element };
         let (base, granule) = (variable.value(), LARGEST_GRANULE);
-        Ok(ObjectInfo { object, base, bytes: Some(bytes), align, read_only: false, granule })
+        let (placed, mixed) = (None, false);
+        Ok(ObjectInfo { object, base, bytes: Some(bytes), align, read_only: false, granule, placed, mixed })
     }
 
     /// Size in bytes of the innermost array element of a type.
@@ -161,23 +170,27 @@ impl<'m> Objects<'m> {
         let (ty, count) = match is_private {
             true => {
                 let variable = variable.as_opcode(Opcode::LLVMAlloca)?;
-                (variable.allocated_type()?, values::constant(variable.operand(0))?)
+                (variable.allocated_type()?, values::fixed_count(variable))
             }
-            false => (variable.as_global()?.value_type(), 1),
+            false => (variable.as_global()?.value_type(), Some(1)),
         };
-        let bytes = self.layout.element_size(ty)?.checked_mul(count)?;
+        // `None`: known at run time only.
+        let bytes = match count {
+            Some(count) => Some(self.layout.element_size(ty)?.checked_mul(count)?),
+            None => None,
+        };
         let align = alignment(variable).max(1);
         let name = self.names.get(&variable).cloned().unwrap_or_else(|| variable.name());
         let (space, storage, read_only) = match is_private {
-            true => (Space::Private, Storage::Private { bytes }, false),
+            true => (Space::Private, bytes.map_or(Storage::Allocated, |bytes| Storage::Private { bytes }), false),
             false if space_of(variable) == Some(llvm::AddressSpace::Global) => {
-                (Space::Global, Storage::Constant { bytes }, false)
+                (Space::Global, Storage::Constant { bytes: bytes? }, false)
             }
-            false => (Space::Constant, Storage::Constant { bytes }, true),
+            false => (Space::Constant, Storage::Constant { bytes: bytes? }, true),
         };
         let object = Object { name, space, storage, element: self.element(ty) };
-        let granule = LARGEST_GRANULE;
-        Some(self.add(root, ObjectInfo { object, base: variable, bytes: Some(bytes), align, read_only, granule }))
+        let (granule, placed, mixed) = (LARGEST_GRANULE, None, false);
+        Some(self.add(root, ObjectInfo { object, base: variable, bytes, align, read_only, granule, placed, mixed }))
     }
 
     /// Returns the possible targets of a pointer.
@@ -200,9 +213,7 @@ impl<'m> Objects<'m> {
         let Ok(from) = u64::try_from(distance) else { return false };
         let ends_within = |size: u64| from.checked_add(bytes).is_some_and(|end| end <= size);
         let ty = match base.as_instruction() {
-            Some(inst) if inst.is(Opcode::LLVMAlloca) && values::constant(inst.operand(0)) == Some(1) => {
-                inst.allocated_type()
-            }
+            Some(inst) if values::fixed_count(inst) == Some(1) => inst.allocated_type(),
             _ => base.as_global().map(Global::value_type),
         };
         let Some(ty) = ty else {
@@ -242,6 +253,7 @@ impl<'m> Objects<'m> {
     pub fn note_access(&mut self, origin: &Origin, space: Space, bytes: u64, align: u32) {
         let divisor = if bytes == 0 { 1 } else { 1u64 << bytes.trailing_zeros() };
         let granule = (divisor.min(u64::from(align)).clamp(1, u64::from(LARGEST_GRANULE))) as u32;
+        self.anywhere |= *origin == Origin::Unknown && matches!(space, Space::Private | Space::Generic);
         for (i, entry) in self.entries.iter_mut().enumerate() {
             let touched = match origin {
                 Origin::Internal => false,
@@ -249,6 +261,7 @@ impl<'m> Objects<'m> {
                 Origin::Unknown => space == Space::Generic || entry.object.space == space,
             };
             if touched {
+                entry.mixed |= matches!(origin, Origin::Known(all) if all.len() > 1);
                 entry.granule = entry.granule.min(granule);
             }
         }
@@ -263,6 +276,46 @@ impl<'m> Objects<'m> {
     pub fn is_shared(&self, object: u32) -> bool {
         let object = &self.entries[object as usize].object;
         matches!(object.space, Space::Global | Space::Local) && !matches!(object.storage, Storage::Constant { .. })
+    }
+
+    /// Returns whether the object's size and address are known at run time only, to the simulator.
+    pub fn is_allocated(&self, object: u32) -> bool {
+        self.entries[object as usize].object.storage == Storage::Allocated
+    }
+
+    /// Returns the private variables of fixed size: object, its memory, whether accesses to it may also go elsewhere.
+    pub fn variables(&self) -> Vec<(u32, Value<'m>, bool)> {
+        let is_memory = |i: u32, base: Value<'m>| match base.is_parameter() {
+            true => base.function().is_some_and(|f| f.is_by_value(i)),
+            false => base.as_opcode(Opcode::LLVMAlloca).is_some(),
+        };
+        let is_variable = |(i, e): &(u32, &ObjectInfo<'m>)| {
+            matches!(e.object.storage, Storage::Private { .. }) && is_memory(*i, e.base)
+        };
+        let all = (0u32..).zip(&self.entries).filter(is_variable);
+        all.map(|(i, e)| (i, e.base, e.mixed)).collect()
+    }
+
+    /// Returns the number of the object that an `alloca` makes; it is added if no access was found to go there.
+    pub fn variable(&mut self, variable: Inst<'m>) -> Option<u32> {
+        self.object(Root::Private(variable.value()))
+    }
+
+    /// Returns whether some access may go to any private memory.
+    pub fn has_wild_accesses(&self) -> bool {
+        self.anywhere
+    }
+
+    /// Records that a private variable is placed at `offset`; `address`: its address for the kernel.
+    pub fn set_placed(&mut self, object: u32, offset: u64, address: Value<'m>) {
+        let entry = &mut self.entries[object as usize];
+        (entry.placed, entry.base, entry.align) = (Some(offset), address, LAUNCH_ALIGN);
+    }
+
+    /// Returns the memory of a placed variable; moves the emitter.
+    pub fn placed(&self, e: &Emitter<'m>, object: u32) -> Option<Value<'m>> {
+        let entry = &self.entries[object as usize];
+        entry.placed.map(|offset| e.placed(object, offset, entry.bytes.unwrap_or(0)))
     }
 
     /// Returns a pointer to the first byte, the size if known before the launch, and the alignment of the first byte.

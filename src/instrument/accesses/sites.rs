@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use inkwell::module::Module;
 
 use super::objects::{Objects, Origin};
+use super::proofs::{Proof, record};
 use crate::kernel::builtins::{self, Family};
 use crate::kernel::inline_frames::{self, Frame, frames};
 use crate::llvm::{Inst, MetadataKind, Value, View};
@@ -110,7 +111,11 @@ impl<'a, 'm> Sites<'a, 'm> {
             return None;
         }
         let origin = self.objects.origin(pointer);
-        if origin == Origin::Internal || note(inst, self.trusted_kind).is_some() {
+        if note(inst, self.trusted_kind).is_some() {
+            return None;
+        }
+        if origin == Origin::Internal {
+            record(self.view, inst.value(), Proof::Own);
             return None;
         }
         let space = self.objects.space(pointer, &origin);
@@ -118,8 +123,13 @@ impl<'a, 'm> Sites<'a, 'm> {
             Origin::Known(all) => all.iter().any(|o| self.objects.is_shared(*o)),
             _ => true,
         };
+        let writes = matches!(shape.mode, Mode::Write | Mode::Atomic);
+        let forbidden = match &origin {
+            Origin::Known(all) => writes && all.iter().any(|o| self.objects.is_read_only(*o)),
+            _ => false,
+        };
         self.objects.note_access(&origin, space, shape.bytes, shape.align);
-        if in_bounds && !(shared && self.table.races) {
+        if in_bounds && !forbidden && !(shared && self.table.races) {
             return None;
         }
         if matches!(shape.mode, Mode::Atomic | Mode::AtomicRead) && shared {

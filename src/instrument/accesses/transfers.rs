@@ -5,9 +5,10 @@ use super::emit::Emitter;
 use super::objects::{Objects, Origin};
 use super::sites::{Shape, Sites};
 use super::values;
-use crate::llvm::IntPredicate::{LLVMIntEQ, LLVMIntULT};
+use crate::llvm::IntPredicate::LLVMIntULT;
 use crate::llvm::{Attribute, AttributeIndex, Function, Inst, Value};
 use crate::lower::host::table::Mode;
+use crate::lower::memory_intrinsics;
 
 /// Maximum of a dynamic length after a pointer was replaced: the sink for skipped accesses has at least this
 /// many bytes ([`crate::lower::host::abi::GroupContext::sink`]).
@@ -30,24 +31,28 @@ pub struct Transfer<'m> {
     sides: Vec<Side>,
 }
 
+impl<'m> Transfer<'m> {
+    /// Returns the pointers that are checked, by instruction and position.
+    pub fn checked(&self) -> impl Iterator<Item = (Inst<'m>, u32)> + '_ {
+        self.sides.iter().map(|side| (self.inst, side.operand))
+    }
+}
+
 /// Finds the memory intrinsics that need a check and adds their sites.
 pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Transfer<'m>> {
     let mut all = Vec::new();
     for inst in kernel.instructions() {
         let Some(callee) = inst.callee() else { continue };
-        let Some(fills) = ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().position(|p| callee.starts_with(p))
-        else {
-            continue;
-        };
+        let Some(pointers) = memory_intrinsics::transferred(&callee) else { continue };
         let operands = inst.operands();
         let bytes = values::constant(operands[2]);
-        let both = [(1, Mode::Read), (0, Mode::Write)];
         let mut sides = Vec::new();
-        for (operand, mode) in both.into_iter().skip(usize::from(fills == 2)).filter(|_| bytes != Some(0)) {
+        for &(operand, writes) in pointers.iter().filter(|_| bytes != Some(0)) {
+            let mode = if writes { Mode::Write } else { Mode::Read };
             let align = align(inst, operand);
             let shape = Shape { mode, bytes: bytes.unwrap_or(u64::from(align)), align, ordering: None };
             if let Some((site, origin)) = sites.access(inst, operands[operand as usize], shape, bytes) {
-                sides.push(Side { operand, site, origin, align, writes: mode == Mode::Write });
+                sides.push(Side { operand, site, origin, align, writes });
             }
         }
         if !sides.is_empty() {
@@ -68,6 +73,10 @@ pub fn weave<'m>(e: &Emitter<'m>, objects: &Objects<'m>, transfers: &[Transfer<'
     let b = &e.builder;
     for transfer in transfers {
         let inst = transfer.inst;
+        if let Some(bytes) = transfer.bytes {
+            // It may be a variable that is read before it is written.
+            inst.set_operand(2, inst.operand(2).ty().int(bytes));
+        }
         let length_operand = inst.operand(2);
         e.before(inst);
         let length = match transfer.bytes {
@@ -89,16 +98,16 @@ pub fn weave<'m>(e: &Emitter<'m>, objects: &Objects<'m>, transfers: &[Transfer<'
             inst.set_operand(side.operand, new);
             if matches!(length, Length::Dynamic(_)) {
                 e.before(inst);
-                let same = e.compare(LLVMIntEQ, e.address(old), e.address(new));
-                replaced = Some(replaced.map_or(same, |others| b.and(others, same, "")));
+                let skipped = e.is_skipped(new);
+                replaced = Some(replaced.map_or(skipped, |others| b.or(others, skipped, "")));
             }
         }
-        if let Some(same) = replaced {
+        if let Some(skipped) = replaced {
             e.before(inst);
             let most = length_operand.ty().int(SINK_BYTES);
             let small = e.compare(LLVMIntULT, length_operand, most);
             let least = b.select(small, length_operand, most, "");
-            inst.set_operand(2, b.select(same, length_operand, least, ""));
+            inst.set_operand(2, b.select(skipped, least, length_operand, ""));
         }
     }
 }

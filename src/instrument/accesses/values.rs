@@ -8,6 +8,13 @@ pub fn constant(value: Value<'_>) -> Option<u64> {
     resolve(value).as_u64()
 }
 
+/// Returns the number of elements of a variable that is part of the function's fixed frame. `None` for one that is made
+/// when the program comes to it, of which there may be several at a time.
+pub fn fixed_count(variable: Inst<'_>) -> Option<u64> {
+    let is_fixed = variable.is(Opcode::LLVMAlloca) && variable.block() == variable.function().entry();
+    is_fixed.then(|| variable.operand(0).as_u64()).flatten()
+}
+
 /// Looks through private variables with a single store, and through casts of the stored value.
 pub fn resolve(mut value: Value<'_>) -> Value<'_> {
     for _ in 0..64 {
@@ -78,8 +85,10 @@ pub fn base_and_offset<'m>(layout: DataLayout<'m>, pointer: Value<'m>) -> (Value
 /// Upper bound of the kernel's frame in bytes: all variables and all computed values, none sharing memory.
 pub fn stack_bytes<'m>(layout: DataLayout<'m>, kernel: Function<'m>) -> u64 {
     let of = |inst: Inst<'m>| match inst.allocated_type() {
+        // Those that are placed lie elsewhere.
+        Some(_) if !inst.is_used() => 0,
         Some(ty) => {
-            let count = constant(inst.operand(0)).unwrap_or(1);
+            let count = inst.operand(0).as_u64().unwrap_or(1);
             let align = u64::from(inst.alignment().unwrap_or(0)).max(8);
             layout.element_size(ty).unwrap_or(0).saturating_mul(count).next_multiple_of(align)
         }

@@ -72,6 +72,8 @@ pub struct ItemContext {
     pub leaves: u64,
     /// Private to the simulator.
     pub host: *mut c_void,
+    /// Where the work-item's placed variables lie ([`private`]). Does not change while it runs.
+    pub placed: *mut u8,
 }
 
 /// Names of hooks: functions of the simulator that code calls. `item` is always the first parameter; `site` is an index
@@ -141,8 +143,16 @@ pub mod hook {
     /// defines or uses memory: `count` pieces of `bytes` bytes, `stride` bytes apart; `flags`: see [`super::flow`].
     pub const FLOW: &str = "__kassay_flow";
 
+    /// `ptr (item, i32 object, i64 count, i64 element)`: makes room for `count` elements of `element` bytes, which lives
+    /// until the work-item ends or [`RELEASE`]; returns its address among [`super::private`] ones.
+    pub const ALLOCATE: &str = "__kassay_allocate";
+    /// `i64 (item)`: how many allocations live.
+    pub const ALLOCATED: &str = "__kassay_allocated";
+    /// `void (item, i64 count)`: ends all allocations but the first `count`.
+    pub const RELEASE: &str = "__kassay_release";
+
     /// All hooks.
-    pub const ALL: [&str; 20] = [
+    pub const ALL: [&str; 23] = [
         ACCESS,
         COMPARE_EXCHANGE,
         SPAN,
@@ -163,7 +173,39 @@ pub mod hook {
         COMPARISON,
         PAIR,
         FLOW,
+        ALLOCATE,
+        ALLOCATED,
+        RELEASE,
     ];
+}
+
+/// Addresses of private memory, as far as pointers to it may be mixed up with others: variables that are *placed*, and
+/// allocations at run time. They are numbers, not addresses of the processor, and at none of them is memory: whatever
+/// checks an access finds out what it refers to, and replaces the address by that of the memory. So they can be as far
+/// apart as no index of 32 bits reaches, at no cost, and an access that was not checked cannot hit anything.
+pub mod private {
+    /// Distance of two objects, in bytes: no power of two, so that no index that is one leads from one to another.
+    pub const STEP: u64 = (1 << 40) + (1 << 34) + (1 << 28) + (1 << 22);
+    /// The number of the first address.
+    pub const BEGIN: u64 = 1 << 60;
+    /// Where those of allocations at run time begin: at no power of two from there, for the same reason.
+    pub const ALLOCATIONS: u64 = (1 << 61) + (1 << 50) + (1 << 36);
+    /// The first number behind them.
+    pub const END: u64 = 1 << 62;
+    /// Maximum number of placed variables, and of allocations.
+    pub const MAX_PLACED: u64 = (ALLOCATIONS - BEGIN) / STEP;
+    /// See [`MAX_PLACED`].
+    pub const MAX_ALLOCATIONS: u64 = (END - ALLOCATIONS) / STEP;
+
+    /// The address of placed variable `number`: in the middle between its neighbours.
+    pub const fn placed(number: u64) -> u64 {
+        BEGIN + number * STEP + STEP / 2
+    }
+
+    /// The address of allocation `number`.
+    pub const fn allocation(number: u64) -> u64 {
+        ALLOCATIONS + number * STEP + STEP / 2
+    }
 }
 
 /// Names of placeholders, which represent hooks until everything is inlined: functions without a body, with the hook's
@@ -289,6 +331,9 @@ pub mod mark {
     /// For accesses that need no check: to the builtin's own variables and tables, to the item's context,
     /// to exchanged values.
     pub const TRUSTED: &str = "kassay.trusted";
+    /// For the values that are checked addresses, and for accesses to memory of kassay's own: contexts, the probe buffer.
+    /// The node's string says which.
+    pub const PROOF: &str = "kassay.proof";
 }
 
 /// Flag of a barrier that only synchronises the sub-group.

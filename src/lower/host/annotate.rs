@@ -24,6 +24,14 @@ pub fn builtin<'m>(view: View<'m>, f: Function<'m>, name: &str) {
     }
 }
 
+/// Removes all marks, which may come with a kernel, from its module.
+pub fn forget(view: View<'_>) {
+    let kinds = [mark::BUILTIN, mark::TRUSTED, mark::PROOF].map(|kind| view.metadata_kind(kind));
+    for inst in view.instructions() {
+        kinds.into_iter().for_each(|kind| inst.set_metadata(kind, None));
+    }
+}
+
 /// Returns the pointers through which an instruction accesses memory.
 fn pointers(inst: Inst<'_>) -> Vec<Value<'_>> {
     use Opcode::*;
@@ -56,10 +64,27 @@ fn is_trusted<'m>(pointer: Value<'m>, seen: &mut HashSet<Value<'m>>) -> bool {
     let operands = inst.operands();
     match inst.opcode() {
         LLVMAlloca => true,
-        LLVMGetElementPtr | LLVMAddrSpaceCast | LLVMLoad => is_trusted(operands[0], seen),
+        LLVMGetElementPtr | LLVMAddrSpaceCast => is_trusted(operands[0], seen),
+        LLVMLoad => is_context(operands[0]),
         LLVMSelect => is_trusted(operands[1], seen) && is_trusted(operands[2], seen),
         LLVMPHI => operands.into_iter().all(|p| is_trusted(p, seen)),
         LLVMCall => inst.callee().is_some_and(|name| name == abi::ITEM || name == abi::placeholder::EXCHANGE),
         _ => false,
     }
+}
+
+/// Returns whether a pointer leads into the item's context, or to exchanged values, so that a pointer that is loaded from
+/// there is the simulator's.
+fn is_context(mut pointer: Value<'_>) -> bool {
+    use Opcode::*;
+    while let Some(inst) = pointer.as_instruction() {
+        match inst.opcode() {
+            LLVMGetElementPtr | LLVMAddrSpaceCast | LLVMLoad => pointer = inst.operand(0),
+            LLVMCall => {
+                return inst.callee().is_some_and(|name| name == abi::ITEM || name == abi::placeholder::EXCHANGE);
+            }
+            _ => return false,
+        }
+    }
+    false
 }

@@ -5,12 +5,12 @@ use inkwell::module::Module;
 
 pub use super::inline::refuse_large;
 use super::machine::{machine, retarget};
-use super::{abi, builtins, handles, inline, plain};
+use super::{abi, annotate, builtins, handles, inline, plain};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, View};
 use crate::lower::code::Effort;
-use crate::lower::{builtins as lowered_builtins, undefined};
+use crate::lower::{builtins as lowered_builtins, memory_intrinsics, undefined};
 
 /// The functions that may still be called once everything is inlined, besides LLVM's intrinsics.
 const ALLOWED_CALLEES: [&str; 15] = [
@@ -61,6 +61,7 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     let machine = machine(Effort::Full)?;
     retarget(&module, &machine);
     View::of(&module).functions().into_iter().for_each(plain::strip_function);
+    annotate::forget(View::of(&module));
     refuse_pointers(&module)?;
     refuse_traps(&module)?;
     refuse_program_variables(&module)?;
@@ -73,6 +74,10 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
 /// # Errors
 /// Those of [`prepare`].
 pub fn inlined(module: &mut Module<'_>, entry: &str) -> Result<()> {
+    memory_intrinsics::expand(module)?;
+    // Behind one, the processor would go on with whatever code is there.
+    canonical::return_where_unreachable(View::of(module));
+    memory_intrinsics::refuse(module)?;
     let machine = machine(Effort::Full)?;
     inline::everything(module, entry, &machine)?;
     check(module, entry)?;

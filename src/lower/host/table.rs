@@ -111,6 +111,20 @@ pub enum Storage {
     Constant { bytes: u64 },
     /// A private variable: size in bytes.
     Private { bytes: u64 },
+    /// A private variable whose size is known at run time only, or of which there may be several at a time.
+    Allocated,
+}
+
+/// A private variable that is placed: it lies in memory of its own, apart from the stack (see
+/// [`super::abi::private`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placed {
+    /// Index into [`HostTable::objects`].
+    pub object: u32,
+    /// Its size.
+    pub bytes: u64,
+    /// Offset of its first byte in the memory of placed variables.
+    pub offset: u64,
 }
 
 /// An access to memory.
@@ -206,6 +220,12 @@ pub struct HostTable {
     pub synchronises: bool,
     /// Upper bound of the stack that a work-item needs for its private variables, in bytes.
     pub stack_bytes: u64,
+    /// The placed variables, by number.
+    pub placed: Vec<Placed>,
+    /// Bytes of memory that they take.
+    pub placed_bytes: u64,
+    /// Whether the kernel makes variables at run time ([`super::abi::hook::ALLOCATE`]).
+    pub allocates: bool,
     /// Whether an item that waits or spins can be made to leave ([`super::abi::ItemContext::leaves`]).
     pub leaves: bool,
     /// Length of the longest access of known length, in bytes.

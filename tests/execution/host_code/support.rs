@@ -396,6 +396,7 @@ pub fn run(loaded: &Loaded, range: Range, args: &mut [Arg<'_>]) {
                         local_linear_id: linear,
                         leaves: 0,
                         host: group_state as *mut c_void,
+                        placed: std::ptr::null_mut(),
                     };
                     // SAFETY: the code was compiled for these arguments, which outlive the scoped threads.
                     unsafe { entry(&item, cells.as_ptr().cast()) };

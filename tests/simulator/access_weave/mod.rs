@@ -2,7 +2,7 @@
 
 mod mutants;
 mod runs;
-mod support;
+pub mod support;
 mod tables;
 
 use kassay::instrument::layout::Slots;

@@ -1,12 +1,14 @@
 //! Compiles kernels of `testdata` and of these tests. Not a test.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::coverage::build::{KernelFile, KernelUnderTest, sources_of};
-use kassay::exec::simulator::observation::{Simulation, SimulationOptions};
-use kassay::exec::{HostCode, Simulator};
+use kassay::error::Result;
+use kassay::exec::simulator::observation::{Simulation, SimulationOptions, SimulatorFault};
+use kassay::exec::{HostCode, ProgramId, Simulator};
 use kassay::kernel::compile::{Loaded, load};
 use kassay::kernel::source::Sources;
 use kassay::lower::host::emit::{Effort, emit};
@@ -54,22 +56,65 @@ impl Hooked {
     /// Weaves and compiles the kernel `k` in `source`.
     pub fn new(source: &str, cl_std: &str, races: bool) -> Hooked {
         let (_folder, path) = source_file(source);
+        Hooked::of_file(&path, cl_std, races, Effort::Full).unwrap()
+    }
+
+    /// As [`Hooked::new`], in less time.
+    pub fn quickly(source: &str, cl_std: &str, races: bool) -> Hooked {
+        let (_folder, path) = source_file(source);
+        Hooked::of_file(&path, cl_std, races, Effort::Quick).unwrap()
+    }
+
+    /// As [`Hooked::new`], of LLVM IR.
+    pub fn of_ir(text: &str, races: bool) -> Result<Hooked> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.ll");
+        std::fs::write(&path, text).unwrap();
+        Hooked::of_file(&path, "CL2.0", races, Effort::Full)
+    }
+
+    fn of_file(path: &Path, cl_std: &str, races: bool, effort: Effort) -> Result<Hooked> {
         let context = Context::create();
-        let under_test = open(&context, &path, Some("k"), &kernels::cl_std(cl_std)).unwrap().under_test;
-        let (mut module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
-        let object = emit(&mut module, "k", Effort::Full).unwrap();
+        let under_test = open(&context, path, Some("k"), &kernels::cl_std(cl_std))?.under_test;
+        let (mut module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
+        let object = emit(&mut module, "k", effort)?;
         let code = Arc::new(HostCode { object, entry: "k".to_owned(), table: table.clone() });
-        Hooked { table, code }
+        Ok(Hooked { table, code })
     }
 
     /// Runs the kernel once with `items` work-items in groups of `group`.
     pub fn run(&self, [items, group]: [u64; 2], args: &[ArgValue]) -> Simulation {
-        let launch = Launch::new(line(items, group), args.to_vec());
+        self.loaded().run([items, group], args)
+    }
+
+    /// Returns a simulator with the kernel, for many runs.
+    pub fn loaded(&self) -> LoadedKernel {
         let mut simulator = Simulator::new(1).unwrap();
         let program = simulator.load_host(&self.code).unwrap();
-        let options =
-            SimulationOptions { races: self.table.races, fuel: Some(100_000), ..SimulationOptions::default() };
-        simulator.simulate(program, &launch, &options, Duration::from_secs(20), &[]).unwrap()
+        LoadedKernel { simulator, program, races: self.table.races }
+    }
+
+    /// Returns the line of an access's fault in the function of the source whose name begins so.
+    pub fn line(&self, fault: &SimulatorFault, function: &str) -> u32 {
+        let path = self.table.accesses[fault.site as usize].path;
+        let frames = &self.table.paths[path as usize].frames;
+        frames.iter().find(|frame| frame.function.starts_with(function)).map_or(0, |frame| frame.line)
+    }
+}
+
+/// A kernel in a simulator.
+pub struct LoadedKernel {
+    simulator: Simulator,
+    program: ProgramId,
+    races: bool,
+}
+
+impl LoadedKernel {
+    /// As [`Hooked::run`].
+    pub fn run(&mut self, [items, group]: [u64; 2], args: &[ArgValue]) -> Simulation {
+        let launch = Launch::new(line(items, group), args.to_vec());
+        let options = SimulationOptions { races: self.races, fuel: Some(100_000), ..SimulationOptions::default() };
+        self.simulator.simulate(self.program, &launch, &options, Duration::from_secs(20), &[]).unwrap()
     }
 }
 

@@ -7,6 +7,7 @@ pub mod code;
 pub mod memory_intrinsics;
 pub use crate::kernel::forked;
 pub mod cached;
+mod copy_alignment;
 mod emitted;
 pub mod host;
 pub mod image_buffers;

@@ -11,7 +11,7 @@ use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Tar
 
 use super::code::{Code, Effort, Lowered};
 use super::forked::{self, Failure, Limit};
-use super::{builtins, cached, emitted, item_bounds, legalise, undefined, vector_selects};
+use super::{builtins, cached, copy_alignment, emitted, item_bounds, legalise, undefined, vector_selects};
 use crate::error::{Error, Result};
 use crate::kernel::{cache, canonical, inlined};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
@@ -109,6 +109,7 @@ pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) ->
     // What builtins have become may be intrinsics.
     legalise::module(module)?;
     vector_selects::widen(module);
+    copy_alignment::unify(module);
     canonical::verify(module, "inlining and promotion")
 }
 

@@ -41,6 +41,14 @@ macro_rules! library {
             ("__modti3", Address(remainder as *const c_void)),
             ("__udivti3", Address(divide_unsigned as *const c_void)),
             ("__umodti3", Address(remainder_unsigned as *const c_void)),
+            ("__floattisf", Address(int_to_float as *const c_void)),
+            ("__floattidf", Address(int_to_double as *const c_void)),
+            ("__floatuntisf", Address(unsigned_to_float as *const c_void)),
+            ("__floatuntidf", Address(unsigned_to_double as *const c_void)),
+            ("__fixsfti", Address(float_to_int as *const c_void)),
+            ("__fixdfti", Address(double_to_int as *const c_void)),
+            ("__fixunssfti", Address(float_to_unsigned as *const c_void)),
+            ("__fixunsdfti", Address(double_to_unsigned as *const c_void)),
             ("__powisf2", Address(power_float as *const c_void)),
             ("__powidf2", Address(power_double as *const c_void)),
         ];
@@ -138,6 +146,38 @@ extern "C" fn divide(a: i128, b: i128) -> i128 {
 
 extern "C" fn remainder(a: i128, b: i128) -> i128 {
     a.checked_rem(b).unwrap_or_default()
+}
+
+extern "C" fn int_to_float(n: i128) -> f32 {
+    n as f32
+}
+
+extern "C" fn int_to_double(n: i128) -> f64 {
+    n as f64
+}
+
+extern "C" fn unsigned_to_float(n: u128) -> f32 {
+    n as f32
+}
+
+extern "C" fn unsigned_to_double(n: u128) -> f64 {
+    n as f64
+}
+
+extern "C" fn float_to_int(n: f32) -> i128 {
+    n as i128
+}
+
+extern "C" fn double_to_int(n: f64) -> i128 {
+    n as i128
+}
+
+extern "C" fn float_to_unsigned(n: f32) -> u128 {
+    n as u128
+}
+
+extern "C" fn double_to_unsigned(n: f64) -> u128 {
+    n as u128
 }
 
 extern "C" fn divide_unsigned(a: u128, b: u128) -> u128 {

@@ -55,7 +55,7 @@ class Format(NamedTuple):
 
 
 def known(numbers):
-    """The format of OpenCL's numbers; None if suites have no name for it, or OpenCL does not have it, as some devices list more."""
+    """The format of OpenCL's numbers; None if suites have no name for it, or if it is one that only some devices list."""
     order = next((name for name, (number, _) in ORDERS.items() if number == numbers[0]), None)
     channel = next((name for name, (number, *_) in TYPES.items() if number == numbers[1]), None)
     if not order or not channel or order in ("BGRA", "ARGB") and not channel.endswith("INT8"):

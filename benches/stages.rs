@@ -163,8 +163,8 @@ fn measure_stages(path: &Path, stages: &mut Stages) -> BenchResult<()> {
     stages.time("prepare, plain", || spirv::prepare(&mut parsed, &entry, &machine))?;
     stages.time("prepare, with probes", || spirv::prepare(&mut woven, &entry, &machine))?;
     let code = |spirv| Code::spirv(spirv, &entry, String::new());
-    let plain = code(stages.time("emit SPIR-V, plain", || spirv::emit(&parsed, &machine))?);
-    let probed = code(stages.time("emit SPIR-V, with probes", || spirv::emit(&woven, &machine))?);
+    let plain = code(stages.time("emit SPIR-V, plain", || spirv::emit(&parsed))?);
+    let probed = code(stages.time("emit SPIR-V, with probes", || spirv::emit(&woven))?);
     let mut executor =
         stages.time("start a worker (while clang runs)", || OpenClExecutor::start(DeviceSelector::Any, worker()))?;
     let test = stages

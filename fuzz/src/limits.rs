@@ -1,4 +1,4 @@
-//! What an input may take, and what libFuzzer must not do to the children of a target.
+//! What an input may take.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,20 +48,6 @@ unsafe impl GlobalAlloc for Limited {
         // SAFETY: as the caller promises.
         unsafe { System.realloc(memory, layout, size) }
     }
-}
-
-/// Lets forked children die of their signals: libFuzzer's handlers would take their deaths for crashes of the target.
-pub fn leave_children_alone() {
-    extern "C" fn in_child() {
-        let signals =
-            [libc::SIGABRT, libc::SIGALRM, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGSEGV, libc::SIGTERM];
-        for signal in signals {
-            // SAFETY: the default action is always a valid one.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
-        }
-    }
-    // SAFETY: the handler only calls `signal`, which is async-signal-safe.
-    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
 }
 
 /// Has writing to what nobody reads fail, as in every Rust program whose `main` is Rust's.

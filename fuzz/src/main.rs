@@ -28,7 +28,6 @@ static TARGET: LazyLock<&'static Target> = LazyLock::new(|| {
 });
 
 fuzz_target!(init: {
-    limits::leave_children_alone();
     limits::ignore_closed_sockets();
     // `--list` prints the targets, those that take processes of their own with a `+`.
     if std::env::args().any(|argument| argument == "--list") {

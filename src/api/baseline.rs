@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::opened::Opened;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -15,8 +17,9 @@ use crate::result::set::MutateSet;
 use crate::result::store::{self, AnyResult};
 
 /// Results of an earlier mutation run: of one kernel, of several, or those in a result of `kassay ci`.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Baseline {
+    #[serde(with = "crate::files::paths")]
     file: PathBuf,
     /// A hash of the file's contents.
     contents: u64,

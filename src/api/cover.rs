@@ -1,5 +1,7 @@
 //! Measures what the tests of a suite cover.
 
+use serde::{Deserialize, Serialize};
+
 use super::executors::{self, Loading};
 use super::input::{Parsed, SyntaxTree};
 use super::observer::run_parallel;
@@ -23,6 +25,7 @@ use crate::suite::resolve::Test;
 
 options! {
     /// Options of [`cover`].
+    #[derive(Serialize, Deserialize)]
     pub struct CoverOptions {
         /// Whether to count work-items per outcome, for average statement coverage too (slower).
         counts: bool = false,

@@ -28,7 +28,7 @@ impl Loading {
     pub fn begin(opened: &Opened, parsed: &Parsed<'_>) -> Result<Loading> {
         let under_test = &parsed.under_test;
         let starting = opened.start(opened.workers())?;
-        // Lowering forks, so it is done before threads start, and while workers do.
+        // While workers start.
         let expected = starting.target();
         let mut plain = under_test.plain(expected)?;
         let executors = start_executors(opened, starting, &parsed.tests, &under_test.interface)?;

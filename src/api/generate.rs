@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use super::executors;
 use super::input::{Parsed, SyntaxTree};
 use super::observer::Work;
@@ -42,6 +44,7 @@ const BEYOND: &str = "beyond";
 
 options! {
     /// Options of [`generate`].
+    #[derive(Serialize, Deserialize)]
     pub struct GenerateOptions {
         /// The goal of the search.
         goal: Goal = Goal::Branch,
@@ -70,7 +73,7 @@ options! {
 }
 
 /// The goal of [`generate`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Goal {
     /// Outcomes of branches.
     #[default]

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::baseline::{self, Baseline};
 use super::executors;
 use super::input::SyntaxTree;
@@ -29,6 +31,7 @@ pub use crate::mutation::engine::{Batching, Strategy};
 
 options! {
     /// Options of [`mutate`].
+    #[derive(Serialize, Deserialize)]
     pub struct MutateOptions {
         /// Operators: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
         operators: String = "all".to_owned(),
@@ -65,6 +68,7 @@ options! {
         /// Whether a launch may combine runs of several mutants.
         batching: Batching = Batching::Auto,
         /// The file for the result. While mutants run, a journal lies beside it.
+        #[serde(with = "crate::files::paths")]
         output: Option<PathBuf> = None,
         /// Whether to resume an interrupted run from the journal of `output`.
         resume: bool = false,

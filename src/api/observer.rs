@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 use std::fmt::Debug;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -143,50 +142,6 @@ impl Drop for Work<'_> {
     }
 }
 
-/// Where threads wait for each other. Some of them fork, and who is forked while another thread begins or ends can begin no thread itself:
-/// the standard library holds a lock in those moments, which nobody in the child will release. So none works before all have begun, and
-/// none ends before all have worked.
-#[derive(Default)]
-struct Gate {
-    counts: Mutex<Counts>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Counts {
-    begun: usize,
-    worked: usize,
-    /// How many threads there are, once all have begun.
-    all: Option<usize>,
-}
-
-impl Gate {
-    /// Called by a thread before it works.
-    fn begin(&self) {
-        self.wait(|counts| counts.begun += 1, |counts| counts.all.is_some());
-    }
-
-    /// Called once so many threads are started.
-    fn open(&self, threads: usize) {
-        self.wait(|_| (), |counts| counts.begun == threads);
-        self.wait(|counts| counts.all = Some(threads), |_| true);
-    }
-
-    /// Called by a thread when it has worked.
-    fn end(&self) {
-        self.wait(|counts| counts.worked += 1, |counts| counts.all == Some(counts.worked));
-    }
-
-    /// Changes the counts, and waits until they are as they should be.
-    fn wait(&self, change: impl FnOnce(&mut Counts), is_so: impl Fn(&Counts) -> bool) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut counts);
-        self.changed.notify_all();
-        let waited = self.changed.wait_while(counts, |counts| !is_so(counts));
-        drop(waited);
-    }
-}
-
 /// Calls `work` for every item in parallel, each runner on one item at a time. Results are in the order of the items.
 ///
 /// # Errors
@@ -201,35 +156,25 @@ pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
     let _work = Work::begin(observer, things, Some(items.len() as u64));
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let done: Mutex<Vec<Option<Result<R>>>> = Mutex::new(items.iter().map(|_| None).collect());
-    let gate = Gate::default();
     std::thread::scope(|scope| {
-        let mut threads = 0;
-        for runner in runners.iter_mut() {
-            let (next, finished, done, work, gate) = (&next, &finished, &done, &work, &gate);
-            let run = move || {
-                gate.begin();
-                let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    loop {
-                        let i = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(item) = items.get(i) else { return };
-                        let result = work(runner, item);
-                        observer.progress(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1, "");
-                        if let Ok(mut all) = done.lock() {
-                            all[i] = Some(result);
-                        }
-                    }
-                }));
-                gate.end();
-                outcome.unwrap_or_else(|panic| resume_unwind(panic));
+        for (begun, runner) in runners.iter_mut().enumerate() {
+            let (next, finished, done, work) = (&next, &finished, &done, &work);
+            let run = move || loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(i) else { return };
+                let result = work(runner, item);
+                observer.progress(finished.fetch_add(1, Ordering::Relaxed) as u64 + 1, "");
+                if let Ok(mut all) = done.lock() {
+                    all[i] = Some(result);
+                }
             };
             match std::thread::Builder::new().spawn_scoped(scope, run) {
-                Ok(_) => threads += 1,
+                Ok(_) => {}
                 // Those that there are do the work.
-                Err(_) if threads > 0 => break,
+                Err(_) if begun > 0 => break,
                 Err(e) => return Err(Error::environment(format!("no thread can be started: {e}"))),
             }
         }
-        gate.open(threads);
         Ok(())
     })?;
     let all = done.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -238,6 +183,7 @@ pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::panic::catch_unwind;
     use std::time::Duration;
 
     use super::*;
@@ -248,19 +194,7 @@ mod tests {
     impl Observer for Silent {}
 
     #[test]
-    fn threads_work_once_all_have_begun_and_one_that_panics_leaves_none_waiting() {
-        let gate = Gate::default();
-        std::thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    gate.begin();
-                    assert_eq!(gate.counts.lock().map(|counts| counts.begun).ok(), Some(3));
-                    gate.end();
-                    assert_eq!(gate.counts.lock().map(|counts| counts.worked).ok(), Some(3));
-                });
-            }
-            gate.open(3);
-        });
+    fn items_are_shared_and_a_thread_that_panics_leaves_none_waiting() {
         let items: Vec<u64> = (0..40).collect();
         let double = |_: &mut (), item: &u64| {
             std::thread::sleep(Duration::from_millis(item % 3));

@@ -25,8 +25,6 @@ use crate::suite::resolve::Test;
 /// A kernel and its tests, open: what [`open`](super::open) and [`OpenOptions`] give and all functions take.
 ///
 /// One can be passed to several functions, one after the other. LLVM's modules belong to one thread, and so does it.
-/// Code is generated in forked children, which a lock that another thread holds inside LLVM would stop for ever: call
-/// kassay from one thread at a time. It may have threads beside it.
 pub struct Opened {
     input: Input,
     /// How long opening took, until a function counts it as its time.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use super::observer::{Observer, Silent};
 use crate::coverage::build::Level;
 use crate::error::{Error, Result};
@@ -15,19 +17,20 @@ use crate::kernel::cache;
 use crate::kernel::options::{KernelOptions, SpecValue};
 use crate::suite::declared::Declared;
 
-/// Defines a struct of options: public fields with defaults, and for each field a method that sets it.
+/// Defines a struct of options: public fields with defaults, and for each field a method that sets it. Those that children are given
+/// say so by `derive`, and how a field travels by `serde`.
 macro_rules! options {
     (
         $(#[$about:meta])*
         pub struct $name:ident {
-            $($(#[$doc:meta])* $field:ident: $type:ty = $default:expr,)*
+            $($(#[doc = $doc:expr])* $(#[serde($($serde:tt)*)])? $field:ident: $type:ty = $default:expr,)*
         }
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone)]
         #[non_exhaustive]
         pub struct $name {
-            $($(#[$doc])* pub $field: $type,)*
+            $($(#[doc = $doc])* $(#[serde($($serde)*)])? pub $field: $type,)*
         }
 
         impl Default for $name {
@@ -44,7 +47,7 @@ macro_rules! options {
             }
 
             $(
-                $(#[$doc])*
+                $(#[doc = $doc])*
                 #[must_use]
                 pub fn $field(mut self, $field: $type) -> Self {
                     self.$field = $field;
@@ -72,15 +75,18 @@ options! {
     /// # Ok(())
     /// # }
     /// ```
+    #[derive(Serialize, Deserialize)]
     pub struct OpenOptions {
         /// The kernel function; `None`: the one that the suite names, or the only one of the file.
         entry: Option<String> = None,
         /// A file that declares the kernel's interface, for modules that do not tell it; it takes the place of what a
         /// suite declares.
+        #[serde(with = "crate::files::paths")]
         interface: Option<PathBuf> = None,
         /// Macros, as `NAME` or `NAME=VALUE`.
         defines: Vec<String> = Vec::new(),
         /// Folders in which clang looks for included files.
+        #[serde(with = "crate::files::paths")]
         include_dirs: Vec<PathBuf> = Vec::new(),
         /// The version of OpenCL C, such as `CL2.0`, as clang spells it; `None`: `CL1.2`.
         cl_std: Option<String> = None,
@@ -101,6 +107,7 @@ options! {
         syntax_tree: bool = true,
         /// The folder of the compilation cache. It is the process's: the first folder that is given stays, and
         /// everything that is opened from then on uses it.
+        #[serde(with = "crate::files::paths")]
         cache: Option<PathBuf> = None,
         /// The device that runs the tests, such as `"sim".into()`: what `--device` takes. With the default, the
         /// simulator replaces a device that is missing: the result's header and a note to the observer say so.
@@ -111,6 +118,7 @@ options! {
         start: StartWorkers = StartWorkers::OnDemand,
         /// The program that runs as the worker process of an OpenCL device: `kassay`, of the same version. `None`: the
         /// first in `PATH`.
+        #[serde(with = "crate::files::paths")]
         worker: Option<PathBuf> = None,
         /// The seed of generated values and of samples; `None`: the suite's, otherwise 0.
         seed: Option<u64> = None,
@@ -121,12 +129,18 @@ options! {
         /// The time within which each compilation must end; `None`: no limit.
         budget: Option<Duration> = None,
         /// Who is told what happens meanwhile.
+        #[serde(skip, default = "silent")]
         observer: Arc<dyn Observer> = Arc::new(Silent),
     }
 }
 
+/// The observer of options that another process was given: it tells what it is told itself.
+fn silent() -> Arc<dyn Observer> {
+    Arc::new(Silent)
+}
+
 /// When the worker processes of an OpenCL device start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StartWorkers {
     /// When a function first needs them.
     #[default]

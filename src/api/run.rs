@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::executors::{self, Loading};
 use super::input::{Parsed, SyntaxTree};
 use super::observer::run_parallel;
@@ -17,8 +19,10 @@ use crate::suite::{compare, npy};
 
 options! {
     /// Options of [`run`].
+    #[derive(Serialize, Deserialize)]
     pub struct RunOptions {
         /// The folder to which the outputs of each test are written, as `<test>/<argument>.npy`.
+        #[serde(with = "crate::files::paths")]
         save_outputs: Option<PathBuf> = None,
     }
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::executors;
 use super::input::SyntaxTree;
 use super::observer::run_parallel;
@@ -23,6 +25,7 @@ use crate::sync::scheduling::{self, ScheduleRunner};
 
 options! {
     /// Options of [`schedule`].
+    #[derive(Serialize, Deserialize)]
     pub struct ScheduleOptions {
         /// The number of schedules per test.
         schedules: u32 = 10,
@@ -34,8 +37,9 @@ options! {
 }
 
 /// A schedule of an earlier result, by its index.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {
+    #[serde(with = "crate::files::paths")]
     result: PathBuf,
     index: u64,
 }

@@ -3,22 +3,15 @@
 use crate::error::Result;
 use crate::exec::opencl;
 
-/// The file descriptors inherited from the parent.
+/// It has no flags: standard input is the socket to the parent.
 #[derive(Debug, clap::Args)]
-pub struct WorkerArgs {
-    /// The socket to the parent
-    #[arg(long)]
-    socket: i32,
-    /// The memory shared with the parent
-    #[arg(long)]
-    memory: i32,
-}
+pub struct WorkerArgs {}
 
 /// Serves the parent until it closes the connection.
 ///
 /// # Errors
 /// `Internal` if there is no parent.
-pub fn run(args: &WorkerArgs) -> Result<u8> {
-    opencl::serve(args.socket, args.memory)?;
+pub fn run(_: &WorkerArgs) -> Result<u8> {
+    opencl::serve()?;
     Ok(0)
 }

@@ -79,7 +79,7 @@ pub struct KernelFile<'c> {
 const PART: usize = 32;
 
 /// The optimisation level of the IR that sites are read from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Level {
     /// As clang emits it, before any pass.
     #[default]

@@ -4,13 +4,14 @@
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind};
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 use memmap2::{MmapMut, MmapOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+pub use crate::files::memory_file;
 
 /// A part of the shared memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,20 +53,6 @@ impl SpanAllocator {
     pub fn len(&self) -> u64 {
         self.len
     }
-}
-
-/// Creates an anonymous file in memory.
-///
-/// # Errors
-/// As the system reports.
-pub fn memory_file(name: &std::ffi::CStr) -> std::io::Result<File> {
-    // SAFETY: `name` is a NUL-terminated string that outlives the call, which accesses no other memory.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
-        return Err(IoError::last_os_error());
-    }
-    // SAFETY: `memfd_create` has just returned this descriptor, so nothing else owns it.
-    Ok(unsafe { File::from_raw_fd(fd) })
 }
 
 /// Memory that a parent and its worker both map.

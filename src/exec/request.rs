@@ -4,11 +4,14 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::kinds::{DeviceKind, KINDS};
 use super::{Capabilities, DeviceSelector, Numbering};
 
 /// A requested device (`--device auto|KIND[:P.D]|NAME`).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Told", from = "Told")]
 pub enum DeviceRequest {
     /// A device of the first kind that has a usable one (no `--device`, or `auto`).
     #[default]
@@ -41,6 +44,37 @@ impl DeviceRequest {
     #[doc(hidden)]
     pub fn admits(&self, wanted: impl Fn(&Capabilities) -> bool) -> bool {
         self.candidates().iter().any(|(kind, _)| wanted(&kind.capabilities))
+    }
+}
+
+/// A request on its way to another process: a name may be that of a kind.
+#[derive(Serialize, Deserialize)]
+enum Told {
+    Auto,
+    Kind(String, DeviceSelector),
+    Name(String),
+}
+
+impl From<DeviceRequest> for Told {
+    fn from(request: DeviceRequest) -> Told {
+        match request {
+            DeviceRequest::Auto => Told::Auto,
+            DeviceRequest::Kind(kind, selector) => Told::Kind(kind.name.to_owned(), selector),
+            DeviceRequest::Name(name) => Told::Name(name),
+        }
+    }
+}
+
+impl From<Told> for DeviceRequest {
+    fn from(told: Told) -> DeviceRequest {
+        match told {
+            Told::Auto => DeviceRequest::Auto,
+            Told::Kind(name, selector) => match DeviceKind::named(&name) {
+                Some(kind) => DeviceRequest::Kind(kind, selector),
+                None => DeviceRequest::Name(name),
+            },
+            Told::Name(name) => DeviceRequest::Name(name),
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! Files on disk, whatever is in them: reads those that people name, keeps suites that are not trusted to their folders, keeps
-//! two processes from writing one result, and makes folders that vanish.
+//! two processes from writing one result, and makes folders that vanish. Also files in memory, and descriptors on their way to other
+//! processes.
 
+mod descriptors;
 mod draft;
 mod lock;
+pub mod paths;
 pub mod pieces;
 pub mod private;
 mod sandbox;
@@ -12,6 +15,7 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
+pub use descriptors::{memory_file, receive, send};
 pub use draft::{draft_folder_in, draft_in, remove_left};
 pub use lock::{OutputLock, has_dead_owner, release_all};
 pub use sandbox::{Sandbox, escape_help, is_escape};

@@ -27,7 +27,7 @@ pub use command::{Ended, signal_name};
 pub use convert::{Contents, Converted, convert};
 pub use globs::matches_one;
 pub use headers::{PlacedHeaders, copy_headers, place_headers};
-pub use origin::{Code, IncludedFile, code_of};
+pub use origin::{Code, IncludedFile, code_of, most_forms};
 pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program};
 pub use server::{Answers, Server};
 pub use session::{CaptureSettings, Session, Spot, run_natively};

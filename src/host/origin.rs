@@ -48,6 +48,15 @@ pub struct IncludedFile {
     pub bytes: Vec<u8>,
 }
 
+/// Returns how many forms a program's code may be there in, at most.
+pub fn most_forms(program: &Program) -> usize {
+    let own = match &program.origin {
+        Origin::Binary { binary } => binary.len(),
+        Origin::Source { .. } | Origin::Linked { .. } | Origin::Il { .. } | Origin::BuiltIn { .. } => 1,
+    };
+    own + usize::from(program.built.is_some())
+}
+
 /// Returns the forms in which a program's code is there, those first that tell most. Empty: kassay cannot read it.
 pub fn code_of(spool: &Spool, program: &Program) -> Vec<Code> {
     let of = |blob: &str| module(spool.contents(blob)?, program);

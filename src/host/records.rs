@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::hexadecimal::hexadecimal;
 
@@ -130,7 +130,7 @@ pub struct Device {
 }
 
 /// `launches/N.json`: a launch that was kept.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Launch {
     pub program: String,
     /// The kernel's name.
@@ -165,7 +165,7 @@ impl Launch {
 }
 
 /// An argument of a launch.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Argument {
     /// By value: bytes in hexadecimal.
@@ -197,7 +197,7 @@ pub enum Argument {
 }
 
 /// A region of memory that no other region overlaps.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Memory {
     pub size: u64,
     /// Whether the kernel may write to it.
@@ -217,7 +217,7 @@ pub struct Memory {
 }
 
 /// What is known of an image; constants are OpenCL's.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Image {
     /// `CL_MEM_OBJECT_IMAGE2D`, …
     pub object: u32,

@@ -1,7 +1,9 @@
 //! Finds the files below a folder whose text a program was given.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// A file that holds the text of a program, or a piece of it.
@@ -56,6 +58,34 @@ impl SourceFiles {
         SourceFiles { folder: folder.to_owned(), by_size }
     }
 
+    /// Encodes the list, for another process.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.folder.as_os_str().as_bytes().to_vec();
+        for (size, paths) in &self.by_size {
+            for path in paths {
+                bytes.push(0);
+                bytes.extend_from_slice(size.to_string().as_bytes());
+                bytes.push(b' ');
+                bytes.extend_from_slice(path.as_os_str().as_bytes());
+            }
+        }
+        bytes
+    }
+
+    /// Decodes what [`SourceFiles::to_bytes`] encoded.
+    pub fn of_bytes(bytes: &[u8]) -> SourceFiles {
+        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
+        let mut parts = bytes.split(|byte| *byte == 0);
+        let folder = path(parts.next().unwrap_or_default());
+        let mut by_size: HashMap<u64, Vec<PathBuf>> = HashMap::new();
+        for part in parts {
+            let end = part.iter().position(|byte| *byte == b' ').unwrap_or(part.len());
+            let size = str::from_utf8(&part[..end]).ok().and_then(|size| size.parse().ok()).unwrap_or(0);
+            by_size.entry(size).or_default().push(path(part.get(end + 1..).unwrap_or_default()));
+        }
+        SourceFiles { folder, by_size }
+    }
+
     fn with(&self, text: &[u8]) -> Option<PathBuf> {
         let candidates = self.by_size.get(&(text.len() as u64))?;
         // The one with the extension of OpenCL C goes first: a build may have copied it.
@@ -98,6 +128,7 @@ mod tests {
             fs::write(folder.path().join(name), text).unwrap();
         }
         let files = SourceFiles::below(folder.path(), &folder.path().join("out"));
+        let files = SourceFiles::of_bytes(&files.to_bytes());
         let found = |pieces: &[&str]| {
             let pieces: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.as_bytes().to_vec()).collect();
             same_texts(&files, &pieces).into_iter().map(|same| (same.file, same.line)).collect::<Vec<_>>()

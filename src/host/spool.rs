@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::records::{Launch, Piece, Program};
 use crate::error::{Error, Result};
@@ -32,12 +32,28 @@ const WOVEN: usize = 21;
 const PLAIN: usize = 22;
 
 /// Why a launch is not kept, with the sentence that explains it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(into = "String")]
 pub struct Reason {
     /// As in results.
     pub name: &'static str,
     /// For people.
     pub meaning: &'static str,
+}
+
+impl From<Reason> for String {
+    fn from(reason: Reason) -> String {
+        reason.name.to_owned()
+    }
+}
+
+impl<'de> Deserialize<'de> for Reason {
+    /// Finds a reason of the layer's, or for what it has left.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Reason, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let mut all = REASONS.into_iter().chain([ENDED]);
+        all.find(|reason| reason.name == name).ok_or_else(|| serde::de::Error::custom(format!("`{name}` is no reason")))
+    }
 }
 
 /// The user asked for other kernels.
@@ -171,7 +187,7 @@ pub struct Spool {
 }
 
 /// A kernel of a program, with its launches in all processes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LaunchedKernel {
     pub name: String,
     /// The program's id.

@@ -3,13 +3,14 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use super::command::cannot_run;
 use crate::error::{Error, Result};
+use crate::kernel::forked::{self, RunningProgram};
 
 /// How an unattended run is done.
 #[derive(Debug, Clone)]
@@ -69,33 +70,16 @@ pub fn run(trial: &Trial<'_>, prepare: impl FnOnce(&mut Command)) -> Result<Trie
     // Files, because a process that the program leaves behind would keep pipes open.
     let (mut stdout, mut stderr) = (tempfile::tempfile().map_err(broken)?, tempfile::tempfile().map_err(broken)?);
     let mut command = Command::new(found(program, trial.directory));
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(stdout.try_clone().map_err(broken)?)
-        .stderr(stderr.try_clone().map_err(broken)?)
-        // The group is what is killed.
-        .process_group(0);
+    command.args(arguments);
     if let Some(directory) = trial.directory {
         command.current_dir(directory);
     }
     prepare(&mut command);
-    // SAFETY: `prctl` takes numbers, and may be called between fork and exec.
-    unsafe {
-        command.pre_exec(|| {
-            // The thread that starts the program waits for its end, so the program outlives it only if kassay is killed.
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Ok(())
-        });
-    }
+    let (out, err) = (stdout.try_clone().map_err(broken)?, stderr.try_clone().map_err(broken)?);
     let begun = Instant::now();
-    let mut child = command.spawn().map_err(|error| cannot_run(program, &error))?;
-    let cut = wait(&child, trial, begun, &stdout);
-    // The child is not reaped yet, so the number of its group is still its own.
-    kill_group(&child);
-    let status = child.wait().map_err(|error| Error::environment(format!("cannot wait for the program: {error}")))?;
+    let child = forked::start_program(&command, out, err).map_err(|error| cannot_run(program, &error))?;
+    let end = wait(child, trial, begun, &stdout)?;
     let seconds = begun.elapsed().as_secs_f64();
-    let end = cut.unwrap_or_else(|| end_of(status));
     let all = read_from(&mut stdout, 0, trial.most_output).map_err(broken)?;
     let written = stderr.metadata().map_err(broken)?.len();
     let tail = read_from(&mut stderr, written.saturating_sub(STDERR_TAIL), STDERR_TAIL).map_err(broken)?;
@@ -115,35 +99,24 @@ fn found(program: &OsStr, directory: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Waits until the program has ended, without reaping it. Returns why it has to be killed, if it has not ended.
-fn wait(child: &Child, trial: &Trial<'_>, begun: Instant, stdout: &File) -> Option<TrialEnd> {
-    let mut pause = Duration::from_micros(500);
-    loop {
-        // SAFETY: the structure is plain data that the call fills in; the process is a child that is not reaped yet.
-        let ended = unsafe {
-            let mut about: libc::siginfo_t = std::mem::zeroed();
-            let flags = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
-            libc::waitid(libc::P_PID, child.id(), &raw mut about, flags) == 0 && about.si_pid() != 0
-        };
-        if ended {
-            return None;
+/// Waits until the program has ended, or has to be killed. What it has started is dead then, too.
+fn wait(mut child: RunningProgram, trial: &Trial<'_>, begun: Instant, stdout: &File) -> Result<TrialEnd> {
+    let end = loop {
+        let left = trial.limit.saturating_sub(begun.elapsed());
+        let ended = child.wait(left.min(PAUSE));
+        let lost = |error: std::io::Error| Error::environment(format!("cannot wait for the program: {error}"));
+        if let Some(status) = ended.map_err(lost)? {
+            break end_of(status);
         }
         if begun.elapsed() >= trial.limit {
-            return Some(TrialEnd::TimedOut);
+            break TrialEnd::TimedOut;
         }
         if stdout.metadata().is_ok_and(|file| file.len() > trial.most_output) {
-            return Some(TrialEnd::TooMuchOutput);
+            break TrialEnd::TooMuchOutput;
         }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(PAUSE);
-    }
-}
-
-fn kill_group(child: &Child) {
-    if let Ok(group) = i32::try_from(child.id()) {
-        // SAFETY: takes numbers; it fails if the group has no process.
-        unsafe { libc::kill(-group, libc::SIGKILL) };
-    }
+    };
+    child.kill();
+    Ok(end)
 }
 
 fn end_of(status: ExitStatus) -> TrialEnd {

@@ -3,16 +3,19 @@
 
 use std::sync::Arc;
 
+use inkwell::context::Context;
 use inkwell::module::Module;
+use serde::{Deserialize, Serialize};
 
 use super::accesses::{self, AccessOptions};
 use crate::error::{Error, Result};
 use crate::kernel::cache::{self, Key};
 use crate::kernel::interface::Interface;
+use crate::kernel::module;
 use crate::llvm::View;
 use crate::lower::cached;
-use crate::lower::code::{Code, HostCode, LoweringOptions};
-use crate::lower::forked::{self, Attempt, Limit};
+use crate::lower::code::{Code, Effort, HostCode, LoweringOptions};
+use crate::lower::forked::{self, Attempt, Job, Limit};
 use crate::lower::host::table::HostTable;
 use crate::lower::host::{emit, machine, prepare};
 
@@ -32,16 +35,35 @@ pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &L
     if let Some(code) = key.as_ref().and_then(cache::find).and_then(|bytes| read(&bytes, entry)) {
         return Ok(PendingCode::Cached(code));
     }
-    let mut module = prepare::linked(module)?;
+    let bitcode = prepare::linked(module)?.write_bitcode_to_memory();
     // From inlining on, everything may take long, so it runs in a child process that can be ended.
     let limit = Limit::of(emit::LIMIT).until(options.deadline);
-    let attempt = forked::begin_attempt(limit, emit::WHAT, || {
-        prepare::inlined(&mut module, entry)?;
-        let table = accesses::weave(&module, entry, &AccessOptions { races: options.races, interface, probe })?;
-        let object = emit::object(&mut module, entry, options.effort)?;
-        packed(&table, &object)
-    })?;
+    let LoweringOptions { races, effort, .. } = *options;
+    let wanted = Wanted { entry: entry.to_owned(), interface: interface.clone(), races, effort, probe };
+    let attempt = forked::begin_attempt(limit, emit::WHAT, Job::new(make, &wanted, bitcode.as_slice()))?;
     Ok(PendingCode::Running { attempt: Box::new(attempt), key, entry: entry.to_owned() })
+}
+
+/// What a child is to make of a module.
+#[derive(Serialize, Deserialize)]
+struct Wanted {
+    entry: String,
+    interface: Interface,
+    races: bool,
+    effort: Effort,
+    /// Whether the probe buffer follows the kernel's own arguments.
+    probe: bool,
+}
+
+/// In the child: makes the code of a module whose builtins are linked.
+fn make(wanted: Wanted, bitcode: &[u8]) -> Result<Vec<u8>> {
+    let Wanted { entry, interface, races, effort, probe } = wanted;
+    let context = Context::create();
+    let mut module = module::parse_own(&context, bitcode)?;
+    prepare::inlined(&mut module, &entry)?;
+    let table = accesses::weave(&module, &entry, &AccessOptions { races, interface: &interface, probe })?;
+    let object = emit::object(&mut module, &entry, effort)?;
+    packed(&table, &object)
 }
 
 /// Code that is being made.

@@ -61,6 +61,11 @@ pub fn is_open() -> bool {
     CACHE.get().is_some()
 }
 
+/// Returns the folder and the capacity of the cache, if there is one.
+pub fn in_use() -> Option<(&'static Path, u64)> {
+    CACHE.get().map(|cache| (cache.folder.as_path(), cache.bound))
+}
+
 /// A hash of everything that determines an entry's content.
 #[derive(Debug, Clone)]
 pub struct Key([StableHasher; 2]);

@@ -1,5 +1,4 @@
-//! Runs clang's driver and front end inside a forked child of this process: no other program is started, and a crash
-//! stays in the child.
+//! Runs clang's driver and front end inside a child (`forked`): no other program is started, and a crash stays in the child.
 //!
 //! The library around clang (`clang/*.cpp`) is embedded in kassay and loaded only by the child, so that commands
 //! that compile nothing do not pay for libclang-cpp. Not for clang's arguments (`options`), nor for the meaning
@@ -16,8 +15,9 @@ use std::time::{Duration, Instant};
 
 use super::bytes::Reader;
 use super::external_tools::CLANG;
-use super::forked::{self, Failure, Limit, Running};
+use super::forked::{self, Failure, Job, Limit, Running};
 use crate::error::{Error, Result};
+use crate::files::memory_file;
 
 /// The shared library built from `clang/*.cpp`, see `build.rs`.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libkassay_clang.so"));
@@ -63,11 +63,19 @@ pub(super) fn run(
     deadline: Option<Instant>,
 ) -> Result<Run> {
     let (all, folders) = (with_program(arguments)?, texts(folders)?);
-    let answer = forked::run(Limit::of(LIMIT).until(deadline), || {
-        let entry = load_library()?;
-        Ok(encode(compile(entry, &all, &folders, with_records)))
-    });
+    let input = (vec![all], folders, with_records);
+    let answer = forked::run(Limit::of(LIMIT).until(deadline), Job::new(compile_all, &input, &[]));
     answered(answer)?.pop().ok_or_else(answered_otherwise)
+}
+
+/// What a child is to compile: the arguments of each run, the folders to which clang is confined, and whether the syntax tree is
+/// wanted.
+type Input = (Vec<Vec<CString>>, Vec<CString>, bool);
+
+/// In the child.
+fn compile_all((arguments, folders, with_records): Input, _: &[u8]) -> std::result::Result<Vec<u8>, String> {
+    let entry = load_library()?;
+    Ok(arguments.iter().flat_map(|own| encode(compile(entry, own, &folders, with_records))).collect())
 }
 
 /// Runs clang with each of these arguments, without syntax trees, on `jobs` processors. Each child compiles many: to
@@ -114,10 +122,8 @@ fn begin_all(
     folders: &[CString],
     deadline: Option<Instant>,
 ) -> std::result::Result<Running, Failure> {
-    forked::begin(Limit::of(LIMIT).until(deadline), || {
-        let entry = load_library()?;
-        Ok(arguments.iter().flat_map(|own| encode(compile(entry, own, folders, false))).collect())
-    })
+    let input = (arguments.to_vec(), folders.to_vec(), false);
+    forked::begin(Limit::of(LIMIT).until(deadline), Job::new(compile_all, &input, &[]))
 }
 
 /// Returns the arguments behind the name of clang's program.
@@ -230,13 +236,7 @@ fn captured_stderr(begun: u64) -> Vec<u8> {
 
 /// Loads the library from memory and returns its entry point.
 fn load_library() -> std::result::Result<Entry, String> {
-    // SAFETY: a name without NUL inside; the descriptor is owned from here on.
-    let descriptor = unsafe { libc::memfd_create(c"kassay_clang".as_ptr(), libc::MFD_CLOEXEC) };
-    if descriptor < 0 {
-        return Err(std::io::Error::last_os_error().to_string());
-    }
-    // SAFETY: just made.
-    let mut file = unsafe { File::from_raw_fd(descriptor) };
+    let mut file = memory_file(c"kassay_clang").map_err(|error| error.to_string())?;
     file.write_all(LIBRARY).map_err(|error| error.to_string())?;
     let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default();
     // SAFETY: the path is a string; the library's initialisers are LLVM's and clang's own.

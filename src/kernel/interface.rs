@@ -201,7 +201,7 @@ impl Type {
 }
 
 /// Access qualifier of an image (or pipe) argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Access {
     None,
     ReadOnly,
@@ -222,7 +222,7 @@ impl Access {
 }
 
 /// An image type of OpenCL C (OpenCL C specification 6.1.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum ImageKind {
     D1,
     D1Array,
@@ -265,7 +265,7 @@ impl ImageKind {
 }
 
 /// The kind of an argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ArgKind {
     /// Passed by value.
     Value(Type),
@@ -286,7 +286,7 @@ pub enum ArgKind {
 
 /// The origin of an argument. Arguments that are not parameters in the source become parameters in the canonical form
 /// (`kernel::implicit`), after the kernel's own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ArgSource {
     /// A parameter of the kernel.
     Parameter,
@@ -303,14 +303,14 @@ pub enum ArgSource {
 }
 
 /// A step from a type to a part of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Step {
     Field(String),
     Index(u64),
 }
 
 /// Where the type of an argument is known from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Evidence {
     /// The user declares it.
     Declared,
@@ -325,7 +325,7 @@ pub enum Evidence {
 }
 
 /// One argument of a kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Arg {
     /// `None` if the IR has no names; tests then use the position.
     pub name: Option<String>,
@@ -382,7 +382,7 @@ impl Arg {
 }
 
 /// A `__local` variable declared in the kernel (or in a function that it calls).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LocalVariable {
     /// Name of the variable in the source.
     pub name: String,
@@ -391,7 +391,7 @@ pub struct LocalVariable {
 }
 
 /// What a launch of the kernel has to supply, and the work-group sizes that it accepts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Interface {
     /// The name of the kernel function.
     pub name: String,

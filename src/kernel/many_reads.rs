@@ -1,4 +1,4 @@
-//! Only for fuzzing: one child that reads many modules, one after the other, because forking a fuzzer for each takes many times as
+//! Only for fuzzing: one child that reads many modules, one after the other, because starting one for each takes many times as
 //! long as reading it.
 
 use std::cell::RefCell;
@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use super::forked::{self, Failure, Limit, Running};
+use super::forked::{self, Failure, Job, Limit, Running};
 
 /// A child is replaced after so many modules, because LLVM keeps some of what it has read.
 const MOST: u32 = 20_000;
@@ -60,8 +60,8 @@ pub fn run(bytes: &[u8], limit: Duration, read: Work) -> Result<Result<Vec<u8>, 
 impl Reader {
     fn start(read: Work) -> Result<Reader, Failure> {
         let (socket, theirs) = UnixStream::pair().map_err(|e| Failure::System(e.to_string()))?;
-        // The closure, and with it the child's end, is dropped here.
-        let child = forked::begin(Limit::of(LIFE), move || serve(theirs, read))?;
+        let reader = read as usize;
+        let child = forked::begin(Limit::of(LIFE), Job::new(serve, &reader, &[]).handing(theirs.into()))?;
         Ok(Reader { child, socket, left: MOST })
     }
 
@@ -75,8 +75,11 @@ impl Reader {
 }
 
 /// In the child.
-fn serve(mut socket: UnixStream, read: Work) -> Result<Vec<u8>, String> {
+fn serve(reader: usize, _: &[u8]) -> Result<Vec<u8>, String> {
     let text = |e: std::io::Error| e.to_string();
+    // SAFETY: `start` gave it away as a function of this type; functions have the same addresses in children.
+    let read = unsafe { std::mem::transmute::<usize, Work>(reader) };
+    let mut socket = UnixStream::from(forked::handed().ok_or("nothing to read from")?);
     forked::limit_memory(1 << 20);
     loop {
         let answer = read(&receive(&mut socket).map_err(text)?);

@@ -22,7 +22,6 @@ mod demangle;
 pub mod external_tools;
 pub mod floats;
 pub mod folding;
-pub mod fork_lock;
 pub mod forked;
 pub mod id_vectors;
 pub mod implicit;

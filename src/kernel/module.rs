@@ -1,16 +1,18 @@
 //! Parses a kernel's LLVM module and rejects those that kassay cannot handle. Not for compiling (`compile`).
 
+#[cfg(not(fuzzing))]
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
+use inkwell::context::{AsContextRef, Context};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use super::cpp_names;
 use super::forked::Failure;
 #[cfg(not(fuzzing))]
-use super::forked::{self, Limit};
+use super::forked::{self, Job, Limit};
 use crate::error::{Error, Place, Report, Result};
 use crate::files::{self, Sandbox};
 use crate::llvm::{Function, SPIR_KERNEL, View};
@@ -81,11 +83,10 @@ pub fn read_apart(
     let outcome =
         super::many_reads::run(&bytes, LONGEST_PARSE.min(left(deadline)), |bytes| read(Path::new("kernel"), bytes));
     #[cfg(not(fuzzing))]
-    let outcome = forked::run(Limit::of(LONGEST_PARSE).until(deadline), || {
-        forked::limit_memory(bytes.len());
-        forked::limit_time();
-        read(source, &bytes)
-    });
+    let outcome = {
+        let source = source.as_os_str().to_owned();
+        forked::run(Limit::of(LONGEST_PARSE).until(deadline), Job::new(read_in_child, &source, &bytes))
+    };
     match outcome {
         Ok(Ok(answer)) => Ok(Ok(Answer::of(answer)?.unwrap_or(bytes))),
         Ok(Err(why)) => Ok(Err(why)),
@@ -125,6 +126,13 @@ impl Answer {
     }
 }
 
+#[cfg(not(fuzzing))]
+fn read_in_child(source: OsString, bytes: &[u8]) -> std::result::Result<Vec<u8>, String> {
+    forked::limit_memory(bytes.len());
+    forked::limit_time();
+    read(Path::new(&source), bytes)
+}
+
 /// In the child: reads a module, and writes it anew if it is bitcode. Returns an [`Answer`].
 fn read(source: &Path, bytes: &[u8]) -> std::result::Result<Vec<u8>, String> {
     let context = Context::create();
@@ -156,6 +164,16 @@ fn try_out(module: &Module<'_>) {
 #[cfg(fuzzing)]
 fn left(deadline: Option<Instant>) -> Duration {
     deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+}
+
+/// Parses bitcode that kassay itself has written, in this process or in another one.
+///
+/// # Errors
+/// `Internal` if LLVM cannot read it.
+pub fn parse_own<'c>(context: impl AsContextRef<'c>, bitcode: &[u8]) -> Result<Module<'c>> {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "kernel");
+    Module::parse_bitcode_from_buffer(&buffer, context)
+        .map_err(|e| Error::internal("LLVM cannot read what it wrote").details(e.to_string()))
 }
 
 /// Refuses variables that code initialises when the program is loaded (C++ for OpenCL): no launch would run it.

@@ -1,7 +1,7 @@
 //! Address spaces of SPIR, as LLVM IR numbers them.
 
 /// An OpenCL address space (OpenCL C 1.2, section 5.8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum AddressSpace {
     Private,
     Global,

@@ -61,7 +61,7 @@ impl From<CodeForm> for Target {
 }
 
 /// Optimisation effort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Effort {
     /// As little as possible, for code that runs so briefly that building it takes longer: a device builds it with
     /// `-cl-opt-disable`; for this host, private variables are promoted to registers.

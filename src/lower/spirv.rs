@@ -6,14 +6,17 @@ use std::sync::Once;
 use std::time::Duration;
 
 use inkwell::OptimizationLevel;
+use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 
+use serde::{Deserialize, Serialize};
+
 use super::code::{Code, Effort, Lowered};
-use super::forked::{self, Failure, Limit};
+use super::forked::{self, Failure, Job, Limit};
 use super::{builtins, cached, copy_alignment, emitted, item_bounds, legalise, undefined, vector_selects};
 use crate::error::{Error, Result};
-use crate::kernel::{cache, canonical, inlined};
+use crate::kernel::{cache, canonical, inlined, module};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
 
 /// The target triple of all modules, and of the code that needs no later version.
@@ -69,7 +72,7 @@ fn machine_of(triple: &str) -> Result<TargetMachine> {
 pub fn lower(module: &mut Module<'_>, entry: &str, effort: Effort) -> Lowered {
     let machine = machine()?;
     prepare(module, entry, &machine)?;
-    let spirv = match emit(module, &machine) {
+    let spirv = match emit(module) {
         Ok(spirv) => spirv,
         Err(refusal @ Error::Internal(_)) => return Ok(Err(refusal)),
         Err(e) => return Err(e),
@@ -118,22 +121,22 @@ pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) ->
 ///
 /// # Errors
 /// `Internal` with the backend's message if it crashes, hangs or refuses.
-pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
+pub fn emit(module: &Module<'_>) -> Result<Vec<u8>> {
     let key = cached::key("spirv", module);
     if let Some(known) = key.as_ref().and_then(cache::find) {
         return Ok(known);
     }
-    let mut extensions: Vec<String> = Vec::new();
+    let bitcode = module.write_bitcode_to_memory();
+    let mut wanted = Wanted { triple: TRIPLE.to_owned(), extensions: Vec::new() };
     let mut versions = LATER.into_iter();
-    let mut version = None;
     let emitted = loop {
-        let emitted = forked::run(Limit::of(LIMIT), || object(module, machine, version, &extensions));
+        let emitted = forked::run(Limit::of(LIMIT), Job::new(object, &wanted, bitcode.as_slice()));
         let Err(Failure::Crashed { stderr, .. }) = &emitted else { break emitted };
         // The backend names the extension that it lacks, and ends; of a version it says that it is not enough.
-        match required_extension(stderr).filter(|name| !extensions.contains(name)) {
-            Some(name) if extensions.len() < MAX_EXTENSIONS => extensions.push(name),
+        match required_extension(stderr).filter(|name| !wanted.extensions.contains(name)) {
+            Some(name) if wanted.extensions.len() < MAX_EXTENSIONS => wanted.extensions.push(name),
             None if stderr.contains(VERSION_TOO_OLD) => match versions.next() {
-                Some(later) => version = Some(later),
+                Some(later) => wanted.triple = later.to_owned(),
                 None => break emitted,
             },
             _ => break emitted,
@@ -162,30 +165,29 @@ pub fn emit(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u8>> {
     }
 }
 
-/// Returns the object file of a module, of a later version if one is named, with these extensions enabled. To be called in a child: it
-/// sets an option of the whole process.
-fn object(
-    module: &Module<'_>,
-    machine: &TargetMachine,
-    version: Option<&str>,
-    extensions: &[String],
-) -> std::result::Result<Vec<u8>, String> {
-    let other;
-    let machine = if extensions.is_empty() && version.is_none() {
-        machine
-    } else {
-        if !extensions.is_empty() {
-            let enabled: Vec<String> = extensions.iter().map(|name| format!("+{name}")).collect();
-            let option = CString::new(format!("--spirv-ext={}", enabled.join(","))).map_err(|e| e.to_string())?;
-            // SAFETY: a child has no other threads. Names of extensions come from LLVM itself, so it knows the option.
-            unsafe { passes::set_option(&option) };
-        }
-        let triple = version.unwrap_or(TRIPLE);
-        module.set_triple(&TargetTriple::create(triple));
-        other = machine_of(triple).map_err(|e| e.to_string())?;
-        &other
-    };
-    let buffer = machine.write_to_memory_buffer(module, FileType::Object).map_err(|e| e.to_string())?;
+/// What the backend is to make of a module.
+#[derive(Serialize, Deserialize)]
+struct Wanted {
+    /// The version of SPIR-V.
+    triple: String,
+    extensions: Vec<String>,
+}
+
+/// In the child: returns the object file of a module.
+fn object(wanted: Wanted, bitcode: &[u8]) -> std::result::Result<Vec<u8>, String> {
+    if !wanted.extensions.is_empty() {
+        let enabled: Vec<String> = wanted.extensions.iter().map(|name| format!("+{name}")).collect();
+        let option = CString::new(format!("--spirv-ext={}", enabled.join(","))).map_err(|e| e.to_string())?;
+        // SAFETY: a child has no other threads. Names of extensions come from LLVM itself, so it knows the option.
+        unsafe { passes::set_option(&option) };
+    }
+    let (context, text) = (Context::create(), |error: Error| error.to_string());
+    let machine = machine_of(&wanted.triple).map_err(text)?;
+    let module = module::parse_own(&context, bitcode).map_err(text)?;
+    if wanted.triple != TRIPLE {
+        module.set_triple(&TargetTriple::create(&wanted.triple));
+    }
+    let buffer = machine.write_to_memory_buffer(&module, FileType::Object).map_err(|e| e.to_string())?;
     Ok(buffer.as_slice().to_vec())
 }
 

@@ -13,12 +13,13 @@ use super::mutant::{Mutant, SourceRange};
 use crate::error::{Error, Place, Result};
 
 /// Lines of files.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ChangedLines {
     /// Where they are from, for people: the name of a diff, or a revision.
     pub origin: String,
     /// By absolute path, without symbolic links; or as the diff has it if there is no such file in the folders to which its
     /// paths may be relative.
+    #[serde(with = "crate::files::paths")]
     files: BTreeMap<PathBuf, Vec<RangeInclusive<u32>>>,
 }
 

@@ -15,7 +15,6 @@ use crate::cfg::sites::Sites;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::instrument::mutants::Edit;
-use crate::kernel::fork_lock;
 
 /// What a mutant equals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,12 +82,11 @@ impl<'a> Proofs<'a> {
         }
     }
 
-    /// Seeks the proofs, and returns their reasons. Forks of other threads wait meanwhile.
+    /// Seeks the proofs, and returns their reasons.
     ///
     /// # Errors
     /// As for [`equivalence::prove`].
     pub fn seek(&self) -> Result<Vec<Option<String>>> {
-        let _apart = fork_lock::in_background();
         let kernel = Kernel { bitcode: &self.bitcode, sites: self.sites, entry: self.entry };
         let found = equivalence::prove(kernel, &self.edits, self.threads, self.end)?;
         Ok(found.into_iter().map(Option::flatten).collect())

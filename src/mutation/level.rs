@@ -74,7 +74,7 @@ impl Concept {
 }
 
 /// A level of mutation: what operators look at, and the IR in which they make their changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 pub enum MutationLevel {
     /// Operators of the source on its text, which clang compiles for each mutant.
     Source,

@@ -10,7 +10,6 @@ use super::mutant_set::{MutantSet, mutant_set};
 use crate::coverage::build::KernelUnderTest;
 use crate::error::Result;
 use crate::instrument::mutants::Edit;
-use crate::kernel::fork_lock;
 
 /// Most instructions to be normalised by a search for equal mutants while the device is being opened: if that fails, the user
 /// waits for the end of the search to be told.
@@ -36,8 +35,6 @@ impl SearchedAhead {
         if request.baseline.is_some() || instructions_to_normalise(campaign, &mutants) > most {
             return Ok(None);
         }
-        // Who waits for the device may have to start another process.
-        let _apart = fork_lock::in_background();
         let classes = Classes::search(campaign, &mutants, request, search(request, drawn.is_some()))?;
         Ok(Some(SearchedAhead { begun, taken: begun.elapsed(), classes }))
     }

@@ -105,7 +105,7 @@ struct ModuleSet<'a, 'c> {
 }
 
 impl SimulatorJudge<'_, '_> {
-    /// Judges mutants on all tests that have a baseline. No thread may fork meanwhile.
+    /// Judges mutants on all tests that have a baseline.
     ///
     /// # Errors
     /// `Internal` if a pass fails; `Environment` if there is no memory.

@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
-use crate::error::{Error, Result};
-use crate::kernel::forked::{self, Limit};
-use crate::kernel::{canonical, inlined};
+use crate::error::Result;
+use crate::kernel::forked::{self, Job, Limit};
+use crate::kernel::{canonical, inlined, module};
 use crate::llvm::{AttributeIndex, View, passes};
+use crate::lower::spirv;
 
 /// Passes that change how values are represented, but not which accesses and branches there are. They
 /// keep debug locations.
@@ -46,13 +47,17 @@ pub fn promote_until<'c>(
     if deadline.is_none() || inlined::size(canonical, entry).unwrap_or(0) <= inlined::LARGE {
         return promote(canonical, entry, machine);
     }
-    let bitcode =
-        forked::attempt(Limit::of(LIMIT).until(deadline), "the form of this kernel that is analysed", || {
-            Ok(promote(canonical, entry, machine)?.write_bitcode_to_memory().as_slice().to_vec())
-        })?;
-    let buffer = MemoryBuffer::create_from_memory_range_copy(&bitcode, "promoted");
-    Module::parse_bitcode_from_buffer(&buffer, canonical.get_context())
-        .map_err(|e| Error::internal("LLVM cannot read what it wrote").details(e.to_string()))
+    let (given, entry) = (canonical.write_bitcode_to_memory(), entry.to_owned());
+    let job = Job::new(promote_in_child, &entry, given.as_slice());
+    let bitcode = forked::attempt(Limit::of(LIMIT).until(deadline), "the form of this kernel that is analysed", job)?;
+    module::parse_own(canonical.get_context(), &bitcode)
+}
+
+/// In the child.
+fn promote_in_child(entry: String, bitcode: &[u8]) -> Result<Vec<u8>> {
+    let context = Context::create();
+    let canonical = module::parse_own(&context, bitcode)?;
+    Ok(promote(&canonical, &entry, &spirv::machine()?)?.write_bitcode_to_memory().as_slice().to_vec())
 }
 
 /// Runs passes, given in LLVM's pipeline syntax, and verifies the result.

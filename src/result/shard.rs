@@ -7,7 +7,7 @@ use super::mutate::Mutant;
 use crate::hash::fnv1a;
 
 /// Shard `number` of `count`, written `number/count`; numbers count from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Shard {
     count: u32,
     number: u32,

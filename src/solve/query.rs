@@ -12,7 +12,6 @@ use z3::{Config, Context, Params, SatResult, Solver};
 use super::expression::{Node, Term, Terms};
 use super::subterms::{Names, reachable};
 use super::translate::Translation;
-use crate::kernel::fork_lock;
 
 /// The largest number of terms that the conditions of [`Session::ask`] may depend on; those of a search depend on some
 /// hundreds. Z3 simplifies assertions as they are made, which no limit bounds and which takes more than proportional
@@ -300,8 +299,6 @@ impl<'t> Session<'t> {
             params.set_u32("timeout", u32::try_from(left.as_millis().max(1)).unwrap_or(u32::MAX));
         }
         self.solver.set_params(&params);
-        // Only a time limit makes Z3 use a timer thread.
-        let _apart = limits.end.map(|_| fork_lock::querying());
         Ok(if assumptions.is_empty() { self.solver.check() } else { self.solver.check_assumptions(assumptions) })
     }
 

@@ -102,6 +102,40 @@ fn the_walls_stop_words_and_paths_but_not_comments() {
     assert_eq!(complaints("cli", "if t == Other::Host {}"), 0);
 }
 
+/// What makes a copy of the process, itself or by way of the standard library.
+const FORKING: &[&str] = &[
+    "fork",
+    "vfork",
+    "forkpty",
+    "daemon",
+    "clone3",
+    "SYS_fork",
+    "SYS_vfork",
+    "SYS_clone",
+    "SYS_clone3",
+    "pre_exec",
+    "before_exec",
+];
+
+/// The one file that may: a process with threads must not fork.
+const FORKS: &str = "src/kernel/forked/server.rs";
+
+#[test]
+fn nothing_but_the_server_forks() {
+    let complain = |(path, text): (std::path::PathBuf, String)| {
+        let (line, word) = names(&tokens(&text), FORKING)?;
+        Some((
+            path.display().to_string(),
+            format!("  {}:{line}: names `{word}`, but only {FORKS} forks", path.display()),
+        ))
+    };
+    let (allowed, forbidden): (Vec<_>, Vec<_>) =
+        sources().into_iter().filter_map(complain).partition(|(path, _)| path == FORKS);
+    assert_eq!(allowed.len(), 1, "{FORKS} does not fork any more: this wall needs another name for it");
+    let lines: Vec<String> = forbidden.into_iter().map(|(_, line)| line).collect();
+    assert!(lines.is_empty(), "what other threads held is held for ever in a child:\n{}", lines.join("\n"));
+}
+
 /// Returns the violations in one file of a room, a line each.
 fn complaints_about(file: &str, room: &str, text: &str) -> Vec<String> {
     let tokens = tokens(text);

@@ -13,6 +13,7 @@ mod declared_interfaces;
 mod gpu_faults;
 mod implicit_arguments;
 mod library;
+mod no_forks;
 mod own_host;
 mod reports;
 mod sandbox;

@@ -1,7 +1,7 @@
-//! Work on two threads, and work that must be alone.
+//! Work on two threads.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs `work` for all items on two threads; the results are in any order.
 pub fn spread<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
@@ -27,11 +27,4 @@ pub fn spread_with<T: Sync, S, R: Send>(
         }
     });
     done.into_inner().unwrap()
-}
-
-/// Lowering forks, and no other thread should use LLVM at that time.
-static LLVM_LOCK: Mutex<()> = Mutex::new(());
-
-pub fn lock_llvm() -> MutexGuard<'static, ()> {
-    LLVM_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -21,7 +21,7 @@ use PairKind::{AcrossBarrier, AcrossGroups, HostToKernel, Private, SameWorkItem,
 use crate::common::kernels::open_suite;
 use crate::common::program::kassay;
 use crate::common::testdata;
-use crate::common::threads::{lock_llvm, spread};
+use crate::common::threads::spread;
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,13 +34,11 @@ struct Count {
 /// reports them computes what the original does.
 fn followed(suite: &Path) -> (DefUsePlan, Vec<Followed>) {
     let context = Context::create();
-    let llvm = lock_llvm();
     let mut opened = open_suite(&context, suite).unwrap();
     opened.choose_local(&kassay::exec::simulator::device());
     let under_test = &opened.kernel.under_test;
     let code = def_use::build(under_test).unwrap_or_else(|e| panic!("{}: {e}", suite.display()));
     let plain = under_test.for_simulator(&under_test.lowering).unwrap();
-    drop(llvm);
     let mut simulator = Simulator::new(1).unwrap();
     let program = simulator.load_host(&code.code).unwrap();
     let plain = simulator.load_host(&plain).unwrap();

@@ -41,7 +41,7 @@ fn build(under_test: &KernelUnderTest<'_>) -> TestResult<Kernel> {
     schemata::weave(&woven, sites, &[], false)?;
     ids::batched(&mut woven, entry, layout, machine)?;
     spirv::prepare(&mut woven, entry, machine)?;
-    let batched = Code::spirv(spirv::emit(&woven, machine)?, entry, spirv::build_options(&woven));
+    let batched = Code::spirv(spirv::emit(&woven)?, entry, spirv::build_options(&woven));
     let inexact = under_test.precision().bound() > 0;
     Ok(Kernel { original: under_test.plain(Target::SpirV)?, batched, layout, inexact })
 }

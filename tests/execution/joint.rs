@@ -56,7 +56,7 @@ fn build(under_test: &KernelUnderTest<'_>) -> TestResult<Option<Kernel>> {
     ids::joint(&mut woven, entry, &values, machine)?;
     let written = access::written(&woven, entry, machine)?;
     spirv::prepare(&mut woven, entry, machine)?;
-    let joint = Code::spirv(spirv::emit(&woven, machine)?, entry, spirv::build_options(&woven));
+    let joint = Code::spirv(spirv::emit(&woven)?, entry, spirv::build_options(&woven));
     let inexact = under_test.precision().bound() > 0;
     Ok(Some(Kernel { original: under_test.plain(Target::SpirV)?, joint, values, written, layout, inexact }))
 }

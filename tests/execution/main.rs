@@ -2,10 +2,10 @@
 
 mod batches;
 mod builtins;
+mod children;
 #[path = "../common/mod.rs"]
 mod common;
 mod executor;
-mod forks;
 mod host_code;
 mod image_buffers;
 mod joint;

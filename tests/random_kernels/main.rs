@@ -9,7 +9,6 @@ mod generator;
 mod weaves;
 
 use common::testdata::{files_below, repository};
-use common::threads::lock_llvm;
 
 /// The number of kernels in an ordinary run of the tests.
 const FEW: u64 = 6;
@@ -20,7 +19,6 @@ fn number(variable: &str) -> Option<u64> {
 
 #[test]
 fn whatever_is_woven_into_random_kernels_verifies() {
-    let _lock = lock_llvm();
     let folder = tempfile::tempdir().unwrap();
     let (first, soak) = (number("KASSAY_SOAK_FROM").unwrap_or(0), number("KASSAY_SOAK"));
     let mut failed = Vec::new();
@@ -42,7 +40,6 @@ fn whatever_is_woven_into_random_kernels_verifies() {
 
 #[test]
 fn kernels_that_once_failed_are_woven() {
-    let _lock = lock_llvm();
     let files = files_below(&repository("tests/random_kernels/found"), "cl");
     assert!(!files.is_empty());
     let errors: Vec<String> = files.iter().flat_map(|file| weaves::all(file, 0)).collect();

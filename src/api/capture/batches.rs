@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::super::options::OpenOptions;
 use super::suites::{Made, Writer, left_out};
 use crate::error::{Error, Result};
 use crate::host::{self, LaunchedKernel, Spool};
-use crate::kernel::forked::{self, Limit};
+use crate::kernel::forked::{self, Job, Limit};
 use crate::result::Device;
 
 /// Kernels of a child, at most: what LLVM allocates, it frees only by ending.
@@ -41,6 +41,22 @@ struct Answer {
     made: Vec<Made>,
     device: Option<Device>,
     told: Vec<Message>,
+}
+
+/// What a child is given.
+#[derive(Serialize, Deserialize)]
+struct Given {
+    #[serde(with = "crate::files::paths")]
+    folder: PathBuf,
+    #[serde(with = "crate::files::paths")]
+    staging: PathBuf,
+    #[serde(with = "crate::files::paths")]
+    spool: PathBuf,
+    /// How many processes of the program made OpenCL calls.
+    processes: usize,
+    open: OpenOptions,
+    replay: bool,
+    kernels: Vec<(LaunchedKernel, String)>,
 }
 
 /// A kernel, with the name of its folder.
@@ -132,33 +148,7 @@ impl Maker<'_> {
 
     /// Removes what a child that died has left of a kernel.
     fn clear(&self, name: &str) {
-        for folder in [self.folder, self.staging] {
-            let _ = fs::remove_dir_all(folder.join(name));
-        }
-    }
-
-    /// Makes the suite of a kernel. If it cannot be written, the first half of its launches is tried, and so on: a suite takes as much
-    /// room again as the spool. The others are left out.
-    fn kernel(&self, writer: &mut Writer<'_>, kernel: &LaunchedKernel, name: &str) -> Result<Made> {
-        let launches = kernel.kept.len();
-        let (mut most, mut lost) = (launches, None);
-        loop {
-            let mut some = kernel.clone();
-            some.kept.truncate(most);
-            some.leave_out(host::UNWRITABLE, (launches - most) as u64);
-            if most == 0 {
-                let error = lost.as_ref().map(|error: &Error| error.report().what.clone());
-                return Ok(Made { left_out: left_out(some.left_out), error, lost, ..Made::default() });
-            }
-            match writer.kernel(some, name) {
-                Err(error) if error.exit_code() == 3 => {
-                    self.clear(name);
-                    lost.get_or_insert(error);
-                    most /= 2;
-                }
-                made => return made.map(|made| Made { lost, ..made }),
-            }
-        }
+        clear([self.folder, self.staging], name);
     }
 
     fn in_child(&self, kernels: &[Named<'_>]) -> Result<Answer> {
@@ -167,17 +157,62 @@ impl Maker<'_> {
         // Each launch is run twice.
         let longest = LONGEST.saturating_mul(count(kernels.len()));
         let longest = longest.saturating_add(self.open.timeout.saturating_mul(count(2 * launches)));
-        let bytes = forked::attempt(Limit::of(longest.min(FOR_EVER)), "the suites of captured kernels", || {
-            let keeper = Arc::new(Keeper::default());
-            let open = self.open.clone().observer(keeper.clone()).jobs(1);
-            let mut writer = Writer::new(self.folder, self.staging, self.spool, &open, self.replay);
-            let made: Result<Vec<Made>> =
-                kernels.iter().map(|(kernel, name)| self.kernel(&mut writer, kernel, name)).collect();
-            let told = keeper.take();
-            let answer = Answer { made: made?, device: writer.device(), told };
-            serde_json::to_vec(&answer).map_err(|error| Error::internal(format!("suites cannot be told: {error}")))
-        })?;
+        let given = Given {
+            folder: self.folder.to_owned(),
+            staging: self.staging.to_owned(),
+            spool: self.spool.folder().to_owned(),
+            processes: self.spool.processes.len(),
+            open: self.open.clone(),
+            replay: self.replay,
+            kernels: kernels.iter().map(|(kernel, name)| ((*kernel).clone(), name.clone())).collect(),
+        };
+        let job = Job::new(make, &given, &[]).with_children();
+        let bytes = forked::attempt(Limit::of(longest.min(FOR_EVER)), "the suites of captured kernels", job)?;
         serde_json::from_slice(&bytes).map_err(|error| Error::internal(format!("suites cannot be read: {error}")))
+    }
+}
+
+/// In a child: makes suites.
+fn make(given: Given, _: &[u8]) -> Result<Vec<u8>> {
+    let keeper = Arc::new(Keeper::default());
+    let Given { folder, staging, spool, processes, open, replay, kernels } = given;
+    let open = open.observer(keeper.clone()).jobs(1);
+    let spool = Spool::programs_in(&spool);
+    let mut writer = Writer::new(&folder, &staging, (&spool, processes), &open, replay);
+    let of = |(kernel, name): &(LaunchedKernel, String)| make_one(&mut writer, kernel, name, [&folder, &staging]);
+    let made: Result<Vec<Made>> = kernels.iter().map(of).collect();
+    let answer = Answer { made: made?, device: writer.device(), told: keeper.take() };
+    serde_json::to_vec(&answer).map_err(|error| Error::internal(format!("suites cannot be told: {error}")))
+}
+
+/// Removes what there is of a kernel.
+fn clear(folders: [&Path; 2], name: &str) {
+    for folder in folders {
+        let _ = fs::remove_dir_all(folder.join(name));
+    }
+}
+
+/// Makes the suite of a kernel. If it cannot be written, the first half of its launches is tried, and so on: a suite takes as much
+/// room again as the spool. The others are left out.
+fn make_one(writer: &mut Writer<'_>, kernel: &LaunchedKernel, name: &str, folders: [&Path; 2]) -> Result<Made> {
+    let launches = kernel.kept.len();
+    let (mut most, mut lost) = (launches, None);
+    loop {
+        let mut some = kernel.clone();
+        some.kept.truncate(most);
+        some.leave_out(host::UNWRITABLE, (launches - most) as u64);
+        if most == 0 {
+            let error = lost.as_ref().map(|error: &Error| error.report().what.clone());
+            return Ok(Made { left_out: left_out(some.left_out), error, lost, ..Made::default() });
+        }
+        match writer.kernel(some, name) {
+            Err(error) if error.exit_code() == 3 => {
+                clear(folders, name);
+                lost.get_or_insert(error);
+                most /= 2;
+            }
+            made => return made.map(|made| Made { lost, ..made }),
+        }
     }
 }
 

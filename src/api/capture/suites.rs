@@ -57,6 +57,8 @@ pub struct Writer<'a> {
     /// Where suites are made before they are put in place; on the same file system.
     staging: &'a Path,
     spool: &'a Spool,
+    /// How many processes of the program made OpenCL calls.
+    processes: usize,
     contents: Contents,
     open: OpenOptions,
     /// What runs the suites; `None`: they are not run.
@@ -98,15 +100,21 @@ fn start(open: &OpenOptions) -> Result<StartingExecutors> {
 }
 
 impl<'a> Writer<'a> {
-    /// Begins in a folder that is there. `replay`: whether the suites are run.
-    pub fn new(folder: &'a Path, staging: &'a Path, spool: &'a Spool, open: &OpenOptions, replay: bool) -> Writer<'a> {
+    /// Begins in a folder that is there. `spool` comes with the number of processes. `replay`: whether the suites are run.
+    pub fn new(
+        folder: &'a Path,
+        staging: &'a Path,
+        (spool, processes): (&'a Spool, usize),
+        open: &OpenOptions,
+        replay: bool,
+    ) -> Writer<'a> {
         let device = spool.programs.values().find(|program| !program.device.name.is_empty());
         let device = device.map_or(DeviceRequest::Auto, |program| DeviceRequest::Name(program.device.name.clone()));
         let open = open.clone().syntax_tree(false).device(device);
         // If none can be started now, the first suite's run tells why.
         let starting = || Executors { starting: start(&open).ok(), ..Executors::default() };
         let executors = replay.then(starting);
-        Writer { folder, staging, spool, contents: Contents::new(spool), open, executors }
+        Writer { folder, staging, spool, processes, contents: Contents::new(spool), open, executors }
     }
 
     /// The device that ran the suites.
@@ -136,7 +144,7 @@ impl<'a> Writer<'a> {
             let (mut tests, mut converted) = (Vec::new(), Vec::new());
             for (process, launch) in std::mem::take(&mut kernel.kept) {
                 let number = launch.launch;
-                let name = match self.spool.processes.len() {
+                let name = match self.processes {
                     1 => format!("launch {number}"),
                     _ => format!("process {}, launch {number}", process + 1),
                 };

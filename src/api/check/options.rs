@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::super::options::{MAX_BUDGET, OpenOptions, check_range, options};
 use crate::error::{Error, Result};
 
 options! {
     /// Options of [`check`](super::check).
+    #[derive(Serialize, Deserialize)]
     pub struct CheckOptions {
         /// The global work size of the launches that are generated for a kernel without a suite, in one to three
         /// dimensions; if empty, several small ones are tried.
@@ -26,6 +29,7 @@ options! {
         /// Whether to search also for inputs in which work-items access the same addresses.
         evolve: bool = false,
         /// The folder to which a suite is written for each finding, as `<n>/suite.toml`, that reproduces it.
+        #[serde(with = "crate::files::paths")]
         reproduce: Option<PathBuf> = None,
         /// The number of schedules under which every input runs.
         schedules: u32 = 1,

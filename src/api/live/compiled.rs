@@ -13,7 +13,7 @@ use super::texts::{self, Texts};
 use crate::error::{Error, Result};
 use crate::host::{self, Code, SourceFiles, Spool};
 use crate::kernel::compile::{self, Loaded};
-use crate::kernel::forked::{self, Limit};
+use crate::kernel::forked::{self, Job, Limit};
 
 /// A compiled program.
 pub struct Compiled {
@@ -65,35 +65,64 @@ pub fn working() -> PathBuf {
     std::env::current_dir().unwrap_or_default()
 }
 
-/// Does work on the first form of a program's code on which it succeeds, within `longest` for each. `work` also gets a name for
-/// files. It is done in a child, because LLVM may take its process down, and because programs are woven at the same time.
+/// How a program's code is woven, in a child.
+pub trait Weaves: Clone + Serialize + DeserializeOwned {
+    /// What the parent is told.
+    type Woven: Serialize + DeserializeOwned;
+
+    /// The folder with the layer's spool.
+    fn spool(&self) -> &Path;
+
+    /// Weaves code. `name` is used in the names of files; `files` may hold the same text.
+    ///
+    /// # Errors
+    /// Why that cannot be.
+    fn form(&self, name: &str, code: &Code, files: &SourceFiles) -> Result<Self::Woven>;
+}
+
+/// Weaves the first form of a program's code that can be woven, within `longest` for each. It is done in children, because LLVM may take
+/// its process down. `files` are [`SourceFiles`], encoded: they are listed once, and not in each child.
 ///
 /// # Errors
 /// Why it fails on the first form, for people.
-pub fn first_form<T: Serialize + DeserializeOwned>(
-    spool: &Spool,
+pub fn first_form<W: Weaves>(
+    weaves: &W,
     id: &str,
     longest: Duration,
-    work: impl Fn(&str, &Code) -> Result<T>,
-) -> std::result::Result<T, String> {
-    let unknown = || format!("the layer has not described the program {id}");
-    let program = spool.programs.get(id).ok_or_else(unknown)?;
-    let forms = host::code_of(spool, program);
+    files: &[u8],
+) -> std::result::Result<W::Woven, String> {
+    let spool = Spool::programs_in(weaves.spool());
+    let program = spool.programs.get(id).ok_or_else(|| unknown(id))?;
     let mut why = None;
-    for (number, form) in forms.iter().enumerate() {
-        let done = forked::attempt(Limit::of(longest), "the program's woven kernels", || {
-            let done = work(&format!("{id}-{number}"), form)?;
-            serde_json::to_vec(&done).map_err(|error| Error::internal(format!("a map cannot be sent: {error}")))
-        });
+    for number in 0..host::most_forms(program) {
+        let input = (weaves.clone(), id.to_owned(), number);
+        let job = Job::new(weave_form::<W>, &input, files).with_children();
+        let done = forked::attempt(Limit::of(longest), "the program's woven kernels", job);
         let read = |bytes: Vec<u8>| {
-            serde_json::from_slice(&bytes).map_err(|error| Error::internal(format!("a map cannot be read: {error}")))
+            serde_json::from_slice::<Option<W::Woven>>(&bytes)
+                .map_err(|error| Error::internal(format!("a map cannot be read: {error}")))
         };
         match done.and_then(read) {
-            Ok(done) => return Ok(done),
+            Ok(Some(done)) => return Ok(done),
+            Ok(None) => break,
             Err(error) => {
                 why.get_or_insert(error.to_string());
             }
         }
     }
     Err(why.unwrap_or_else(|| host_kernel::NO_CODE.meaning.to_owned()))
+}
+
+fn unknown(id: &str) -> String {
+    format!("the layer has not described the program {id}")
+}
+
+/// In a child: weaves a form; none if there are not so many.
+fn weave_form<W: Weaves>((weaves, id, number): (W, String, usize), files: &[u8]) -> Result<Vec<u8>> {
+    let spool = Spool::programs_in(weaves.spool());
+    let program = spool.programs.get(&id).ok_or_else(|| Error::caller(unknown(&id)))?;
+    let forms = host::code_of(&spool, program);
+    let files = SourceFiles::of_bytes(files);
+    let woven = forms.get(number).map(|form| weaves.form(&format!("{id}-{number}"), form, &files)).transpose()?;
+    serde_json::to_vec(&woven).map_err(|error| Error::internal(format!("a map cannot be sent: {error}")))
 }

@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::super::host_kernel::cannot_write;
 use super::super::options::OpenOptions;
 use super::super::own_host::{self, File};
-use super::compiled::{self, Compiled, working};
+use super::compiled::{self, Compiled, Weaves, working};
 use super::texts::Texts;
 use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use crate::coverage::own_host::Reader;
 use crate::error::{Error, Result};
 use crate::host::protocol::{Argument, Ask, Bits, Kernel, Module, Plain, Probe, Variable, Woven};
-use crate::host::{self, Answers, Code, SourceFiles, Spool};
+use crate::host::{self, Answers, Code, SourceFiles};
 use crate::kernel::compile::Loaded;
 use crate::kernel::source::Sources;
 use crate::lower::code::Target;
@@ -35,6 +35,16 @@ const LONGEST: Duration = Duration::from_secs(110);
 
 /// Weaves programs, each once.
 pub struct CoverageWeaver {
+    wanted: Wanted,
+    /// The files in which texts of programs are looked for, listed when they are first needed, and encoded.
+    files: OnceLock<Vec<u8>>,
+    programs: Mutex<HashMap<String, Arc<OnceLock<Weaving>>>>,
+}
+
+/// What is woven, and how.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Wanted {
+    #[serde(with = "crate::files::paths")]
     spool: PathBuf,
     open: OpenOptions,
     /// Whether test vectors of decisions are recorded.
@@ -43,9 +53,6 @@ pub struct CoverageWeaver {
     kernels: Vec<String>,
     /// Slots of a probe buffer, at most.
     slots: u64,
-    /// The files in which texts of programs are looked for, listed when they are first needed.
-    files: OnceLock<SourceFiles>,
-    programs: Mutex<HashMap<String, Arc<OnceLock<Weaving>>>>,
 }
 
 /// A program that was woven, or why it was not.
@@ -93,14 +100,13 @@ impl Answers for CoverageWeaver {
 impl CoverageWeaver {
     /// Weaves programs that the layer describes in a spool. `open` says how kernels are compiled.
     pub fn new(spool: &Path, open: &OpenOptions, mcdc: bool, kernels: Vec<String>) -> CoverageWeaver {
-        let open = open.clone();
-        let (files, programs) = (OnceLock::new(), Mutex::default());
-        CoverageWeaver { spool: spool.to_owned(), open, mcdc, kernels, slots: MOST_SLOTS, files, programs }
+        let wanted = Wanted { spool: spool.to_owned(), open: open.clone(), mcdc, kernels, slots: MOST_SLOTS };
+        CoverageWeaver { wanted, files: OnceLock::new(), programs: Mutex::default() }
     }
 
     /// The same with one slot for all work-groups: enough to see whether a launch covers anything new.
     pub fn with_one_slot(self) -> CoverageWeaver {
-        CoverageWeaver { slots: 1, ..self }
+        CoverageWeaver { wanted: Wanted { slots: 1, ..self.wanted }, ..self }
     }
 
     /// Returns a program that was asked for; the inner error says why it was not woven.
@@ -110,13 +116,18 @@ impl CoverageWeaver {
     }
 
     fn program(&self, id: &str) -> Weaving {
-        let spool = Spool::programs_in(&self.spool);
-        // They are listed here, once, and not in each child.
-        let files = self.files.get_or_init(|| SourceFiles::below(&working(), &self.spool));
-        compiled::first_form(&spool, id, LONGEST, |name, form| self.form(name, form, files)).map(Arc::new)
+        let files = self.files.get_or_init(|| SourceFiles::below(&working(), &self.wanted.spool).to_bytes());
+        compiled::first_form(&self.wanted, id, LONGEST, files).map(Arc::new)
+    }
+}
+
+impl Weaves for Wanted {
+    type Woven = Program;
+
+    fn spool(&self) -> &Path {
+        &self.spool
     }
 
-    /// Compiles and weaves code. `name` is used in the names of files.
     fn form(&self, name: &str, code: &Code, files: &SourceFiles) -> Result<Program> {
         let folder = self.spool.join("code").join(name);
         let Compiled { path, open, loaded, texts } = Compiled::new(&self.open, &folder, code, files)?;
@@ -138,7 +149,9 @@ impl CoverageWeaver {
         let (answer, kernels) = self.answer(name, modules, plain)?;
         Ok(Program { answer, kernels, texts })
     }
+}
 
+impl Wanted {
     /// Writes modules, and says how their kernels are launched.
     fn answer(
         &self,

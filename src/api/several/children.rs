@@ -1,22 +1,26 @@
-//! Does independent pieces of work in forked children, several at a time.
-//!
-//! Code is generated in forked children, which a lock that another thread holds inside LLVM would stop for ever: so kernels
-//! that are worked on side by side each have a process, which cannot take the others with it either.
+//! Does independent pieces of work in children, several at a time: each has a process, which cannot take the others with it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::super::observer::{Observer, Work};
 use crate::error::{Error, Result};
-use crate::kernel::forked::{self, Failure, Limit, Running};
+use crate::kernel::forked::{self, Failure, Job, Limit, Running};
 
 /// A piece of work.
-pub struct Task<'a> {
+#[derive(Debug)]
+pub struct Task<I> {
     /// What it is about, for progress and messages.
     pub name: String,
-    /// Does it, with so many workers, and returns an answer.
-    pub work: Box<dyn FnOnce(u32) -> Result<Vec<u8>> + 'a>,
+    /// What the child is given.
+    pub input: I,
 }
+
+/// Does a task in a child, with so many workers, and returns an answer.
+pub type Does<I> = fn((u32, I), &[u8]) -> Result<Vec<u8>>;
 
 /// How often the observer is asked whether to stop.
 const ATTENTION: Duration = Duration::from_millis(100);
@@ -29,15 +33,16 @@ const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 ///
 /// # Errors
 /// Those of `done`, which end everything. That a task fails, crashes or panics is its answer.
-pub fn run<'a>(
-    tasks: Vec<Task<'a>>,
+pub fn run<I: Serialize + DeserializeOwned>(
+    tasks: Vec<Task<I>>,
+    does: Does<I>,
     jobs: u32,
     things: &'static str,
     observer: &dyn Observer,
     mut done: impl FnMut(usize, Result<Vec<u8>>) -> Result<()>,
 ) -> Result<bool> {
     let tasks_count = tasks.len() as u64;
-    let mut waiting: VecDeque<(usize, Task<'a>)> = tasks.into_iter().enumerate().collect();
+    let mut waiting: VecDeque<(usize, Task<I>)> = tasks.into_iter().enumerate().collect();
     let (mut under_way, mut free, mut ended): (Vec<UnderWay>, u32, u64) = (Vec::new(), jobs.max(1), 0);
     let _work = Work::begin(observer, things, Some(tasks_count));
     while !waiting.is_empty() || !under_way.is_empty() {
@@ -47,8 +52,8 @@ pub fn run<'a>(
             // What is left shares the free workers, so that the last ones are not alone with one each.
             let others = u32::try_from(waiting.len()).unwrap_or(u32::MAX).saturating_add(1);
             let share = free / others.min(free);
-            let Task { name, work } = task;
-            match begin(share, work) {
+            let Task { name, input } = task;
+            match forked::begin(Limit::of(LONGEST), Job::new(does, &(share, input), &[]).with_children()) {
                 Ok(child) => {
                     free -= share;
                     under_way.push(UnderWay { number, name, share, child });
@@ -68,7 +73,7 @@ pub fn run<'a>(
             ended += 1;
             let answer = match child.end() {
                 Ok(Ok(bytes)) => Ok(bytes),
-                Ok(Err(message)) => Err(serde_json::from_str(&message).unwrap_or_else(|_| Error::internal(message))),
+                Ok(Err(message)) => Err(forked::error_in(message)),
                 Err(failure) => Err(error_of(failure, &name)),
             };
             observer.progress(ended, &name);
@@ -85,14 +90,6 @@ struct UnderWay {
     /// The workers that it has.
     share: u32,
     child: Running,
-}
-
-fn begin<'a>(share: u32, work: Box<dyn FnOnce(u32) -> Result<Vec<u8>> + 'a>) -> std::result::Result<Running, Failure> {
-    let serialised = |error: Error| serde_json::to_string(&error).unwrap_or_else(|_| error.to_string());
-    forked::begin(Limit::of(LONGEST), || {
-        forked::die_of_signals();
-        work(share).map_err(serialised)
-    })
 }
 
 fn error_of(failure: Failure, name: &str) -> Error {
@@ -115,22 +112,31 @@ mod tests {
     use super::super::super::observer::Silent;
     use super::*;
 
-    fn task<'a>(name: &str, work: impl FnOnce(u32) -> Result<Vec<u8>> + 'a) -> Task<'a> {
-        Task { name: name.to_owned(), work: Box::new(work) }
+    fn task(name: &str) -> Task<String> {
+        Task { name: name.to_owned(), input: name.to_owned() }
+    }
+
+    fn several_things((share, name): (u32, String), _: &[u8]) -> Result<Vec<u8>> {
+        match &*name {
+            "a" => Ok(vec![1]),
+            "b" => Err(Error::caller("wrong")),
+            "c" => std::process::abort(),
+            "d" => panic!("lost"),
+            // More than a pipe holds.
+            "e" => Ok(vec![5; 1 << 20]),
+            "sleep" => {
+                std::thread::sleep(Duration::from_secs(100));
+                Ok(Vec::new())
+            }
+            _ => Ok(share.to_le_bytes().to_vec()),
+        }
     }
 
     #[test]
     fn a_task_that_fails_crashes_or_panics_takes_no_other_with_it() {
-        let tasks = vec![
-            task("a", |_| Ok(vec![1])),
-            task("b", |_| Err(Error::caller("wrong"))),
-            task("c", |_| std::process::abort()),
-            task("d", |_| panic!("lost")),
-            // More than a pipe holds.
-            task("e", |_| Ok(vec![5; 1 << 20])),
-        ];
+        let tasks = ["a", "b", "c", "d", "e"].map(task).into();
         let mut answers: Vec<Option<Result<Vec<u8>>>> = vec![None; 5];
-        let all = run(tasks, 2, "tasks", &Silent, |number, answer| {
+        let all = run(tasks, several_things, 2, "tasks", &Silent, |number, answer| {
             assert!(answers[number].replace(answer).is_none());
             Ok(())
         });
@@ -146,9 +152,9 @@ mod tests {
     #[test]
     fn workers_are_shared() {
         let shares = |count: usize, jobs: u32| {
-            let tasks = (0..count).map(|_| task("t", |share| Ok(share.to_le_bytes().to_vec()))).collect();
+            let tasks = (0..count).map(|_| task("share")).collect();
             let mut shares = vec![0; count];
-            run(tasks, jobs, "tasks", &Silent, |number, answer| {
+            run(tasks, several_things, jobs, "tasks", &Silent, |number, answer| {
                 shares[number] = u32::from_le_bytes(answer?.try_into().unwrap());
                 Ok(())
             })
@@ -173,12 +179,9 @@ mod tests {
     #[test]
     fn work_stops_at_once_when_it_is_to() {
         let begun = Instant::now();
-        let sleep = |_| {
-            std::thread::sleep(Duration::from_secs(100));
-            Ok(Vec::new())
-        };
-        let tasks = vec![task("a", sleep), task("b", sleep), task("c", sleep)];
-        let all = run(tasks, 2, "tasks", &Impatient(AtomicBool::new(false)), |_, _| panic!("none ends"));
+        let tasks = ["sleep", "sleep", "sleep"].map(task).into();
+        let impatient = Impatient(AtomicBool::new(false));
+        let all = run(tasks, several_things, 2, "tasks", &impatient, |_, _| panic!("none ends"));
         assert_eq!(all, Ok(false));
         assert!(begun.elapsed() < Duration::from_secs(50));
     }

@@ -27,12 +27,14 @@ use super::run::{RunOptions, run};
 use super::schedule::{ScheduleOptions, schedule};
 use crate::error::{Error, Result};
 use crate::files::OutputLock;
-use crate::kernel::compile;
+use crate::kernel::{compile, forked};
 use crate::result::Header;
-use crate::result::check::CheckSet;
-use crate::result::generate::GenerateSet;
-use crate::result::run::RunSet;
-use crate::result::schedule::ScheduleSet;
+use crate::result::check::{CheckResult, CheckSet};
+use crate::result::cover::CoverResult;
+use crate::result::generate::{GenerateResult, GenerateSet};
+use crate::result::mutate::MutateResult;
+use crate::result::run::{RunResult, RunSet};
+use crate::result::schedule::{ScheduleResult, ScheduleSet};
 use crate::result::set::{CoverSet, Failed, Fault, InSet, KernelResult, MutateSet, SetResult};
 use crate::result::store;
 
@@ -45,10 +47,18 @@ use crate::result::store;
 pub fn run_all(files: &[PathBuf], open: &OpenOptions, options: &RunOptions) -> Result<RunSet> {
     let suites = expand(files, Wanted::Suites)?;
     let open = open.clone().syntax_tree(false);
-    each(files, &suites, &open, |suite, open| {
+    each(files, &suites, &open, |suite| {
         let own = options.save_outputs.as_ref().map(|folder| folder.join(part_of(suite)));
-        run(&open.open(suite)?, &options.clone().save_outputs(own))
+        options.clone().save_outputs(own)
     })
+}
+
+impl Measurement for RunOptions {
+    type Result = RunResult;
+
+    fn measure(self, suite: &Path, open: &OpenOptions) -> Result<RunResult> {
+        run(&open.open(suite)?, &self)
+    }
 }
 
 /// Measures the coverage of several suites, as [`cover`] does for each.
@@ -57,7 +67,15 @@ pub fn run_all(files: &[PathBuf], open: &OpenOptions, options: &RunOptions) -> R
 /// As [`run_all`].
 pub fn cover_all(files: &[PathBuf], open: &OpenOptions, options: &CoverOptions) -> Result<CoverSet> {
     let suites = expand(files, Wanted::Suites)?;
-    each(files, &suites, open, |suite, open| cover(&open.open(suite)?, options))
+    each(files, &suites, open, |_| options.clone())
+}
+
+impl Measurement for CoverOptions {
+    type Result = CoverResult;
+
+    fn measure(self, suite: &Path, open: &OpenOptions) -> Result<CoverResult> {
+        cover(&open.open(suite)?, &self)
+    }
 }
 
 /// Makes mutants of the kernels of several suites, as [`mutate`] does for each. With [`MutateOptions::output`] the result is written
@@ -76,10 +94,8 @@ pub fn mutate_all(files: &[PathBuf], open: &OpenOptions, options: &MutateOptions
         .map(|output| Parts::begin("mutate-set", output, &suites, options.resume))
         .transpose()?;
     let own = options.clone().fail_under(None);
-    let mut set = each(files, &suites, open, |suite, open| {
-        let output = parts.as_ref().map(|parts| parts.of(suite));
-        mutate(&open.open(suite)?, &own.clone().output(output))
-    })?;
+    let of = |suite: &Path| own.clone().output(parts.as_ref().map(|parts| parts.of(suite)));
+    let mut set = each(files, &suites, open, of)?;
     set.complaints.extend(too_low(options.fail_under, set.total.score));
     if let (Some(output), Some(parts)) = (&options.output, parts) {
         store::write(&set, output)?;
@@ -91,6 +107,14 @@ pub fn mutate_all(files: &[PathBuf], open: &OpenOptions, options: &MutateOptions
     Ok(set)
 }
 
+impl Measurement for MutateOptions {
+    type Result = MutateResult;
+
+    fn measure(self, suite: &Path, open: &OpenOptions) -> Result<MutateResult> {
+        mutate(&open.open(suite)?, &self)
+    }
+}
+
 /// Checks several suites or kernels, as [`check`] does for each: of a folder, the suites below it. Reproductions are written
 /// into a folder for each.
 ///
@@ -98,15 +122,23 @@ pub fn mutate_all(files: &[PathBuf], open: &OpenOptions, options: &MutateOptions
 /// As [`run_all`].
 pub fn check_all(files: &[PathBuf], open: &OpenOptions, options: &CheckOptions) -> Result<CheckSet> {
     let targets = expand(files, Wanted::Suites)?;
-    let mut set = each(files, &targets, open, |target, open| {
-        let opened = if compile::is_kernel(target) { open.open_kernel(target)? } else { open.open(target)? };
+    let mut set = each(files, &targets, open, |target| {
         let own = options.reproduce.as_ref().map(|folder| folder.join(part_of(target)));
-        check(&opened, &options.clone().reproduce(own))
+        options.clone().reproduce(own)
     })?;
     if !set.failed.is_empty() {
         set.total.add_unknown();
     }
     Ok(set)
+}
+
+impl Measurement for CheckOptions {
+    type Result = CheckResult;
+
+    fn measure(self, target: &Path, open: &OpenOptions) -> Result<CheckResult> {
+        let opened = if compile::is_kernel(target) { open.open_kernel(target)? } else { open.open(target)? };
+        check(&opened, &self)
+    }
 }
 
 /// Runs the tests of several suites under many schedules, as [`schedule`] does for each.
@@ -116,7 +148,15 @@ pub fn check_all(files: &[PathBuf], open: &OpenOptions, options: &CheckOptions) 
 pub fn schedule_all(files: &[PathBuf], open: &OpenOptions, options: &ScheduleOptions) -> Result<ScheduleSet> {
     let suites = expand(files, Wanted::Suites)?;
     let open = open.clone().syntax_tree(false);
-    each(files, &suites, &open, |suite, open| schedule(&open.open(suite)?, options))
+    each(files, &suites, &open, |_| options.clone())
+}
+
+impl Measurement for ScheduleOptions {
+    type Result = ScheduleResult;
+
+    fn measure(self, suite: &Path, open: &OpenOptions) -> Result<ScheduleResult> {
+        schedule(&open.open(suite)?, &self)
+    }
 }
 
 /// Generates suites for several kernels, as [`generate`] does for each: `files` are kernels, or folders with sources of kernels
@@ -136,16 +176,50 @@ pub fn generate_all(
     std::fs::create_dir_all(folder)
         .map_err(|e| Error::environment(format!("cannot create {}: {e}", folder.display())))?;
     let _claim = OutputLock::of_folder(folder)?;
-    each(files, &kernels, open, |kernel, open| {
+    each(files, &kernels, open, |kernel| {
         let own = kernels.iter().zip(&folders).find(|(other, _)| *other == kernel).map_or(folder, |(_, own)| own);
+        Generation { folder: own.to_owned(), options: options.clone() }
+    })
+}
+
+/// The generation of a suite into a folder of its own.
+#[derive(Serialize, Deserialize)]
+struct Generation {
+    #[serde(with = "crate::files::paths")]
+    folder: PathBuf,
+    options: GenerateOptions,
+}
+
+impl Measurement for Generation {
+    type Result = GenerateResult;
+
+    fn measure(self, kernel: &Path, open: &OpenOptions) -> Result<GenerateResult> {
+        let own = &self.folder;
         std::fs::create_dir_all(own)
             .map_err(|e| Error::environment(format!("cannot create {}: {e}", own.display())))?;
         let interface = own.join("interface.toml");
         // As for one kernel: OpenCL C tells its interface, with which the file has to agree.
         let declares = open.interface.is_none() && !compile::is_source(kernel) && interface.exists();
         let open = if declares { open.clone().interface(Some(interface)) } else { open.clone() };
-        generate(&open.open_kernel(kernel)?, own, options)
-    })
+        generate(&open.open_kernel(kernel)?, own, &self.options)
+    }
+}
+
+/// What a child does with a file.
+trait Measurement: Serialize + DeserializeOwned {
+    type Result: Serialize + DeserializeOwned;
+
+    /// Does it.
+    fn measure(self, file: &Path, open: &OpenOptions) -> Result<Self::Result>;
+}
+
+/// What a child is given: a file, how it is opened, and what is done with it.
+#[derive(Serialize, Deserialize)]
+struct Assignment<M> {
+    #[serde(with = "crate::files::paths")]
+    file: PathBuf,
+    open: OpenOptions,
+    measurement: M,
 }
 
 /// What a child answers.
@@ -155,24 +229,29 @@ struct Answer<R> {
     told: Vec<Message>,
 }
 
-/// Does something with every file and puts the results together, in the order of the files.
-fn each<R>(
+/// Does with every file what `measurement` says, and puts the results together, in the order of the files.
+fn each<M>(
     given: &[PathBuf],
     files: &[PathBuf],
     open: &OpenOptions,
-    work: impl Fn(&Path, &OpenOptions) -> Result<R> + Copy,
-) -> Result<SetResult<R, R::Total>>
+    measurement: impl Fn(&Path) -> M,
+) -> Result<SetResult<M::Result, <M::Result as InSet>::Total>>
 where
-    R: InSet + Serialize + DeserializeOwned,
+    M: Measurement<Result: InSet>,
 {
     open.check()?;
     let begun = Instant::now();
     let task = |file: &PathBuf| {
-        let (file, open) = (file.clone(), open.clone());
-        let name = file.display().to_string();
-        Task { name, work: Box::new(move |jobs| answer(&open.jobs(jobs), |open| work(&file, open))) }
+        let given = Assignment { file: file.clone(), open: open.clone(), measurement: measurement(file) };
+        Task { name: file.display().to_string(), input: given }
     };
-    let answers = answers(files.iter().map(task).collect(), open.jobs, "files", &*open.observer, |_, _: &R| Ok(()))?;
+    let answers: Vec<Result<M::Result>> = answers(
+        files.iter().map(task).collect::<Vec<Task<Assignment<M>>>>(),
+        open.jobs,
+        "files",
+        &*open.observer,
+        |_, _| Ok(()),
+    )?;
     let (mut kernels, mut failed) = (Vec::new(), Vec::new());
     for (file, answer) in files.iter().zip(answers) {
         let suite = Some(file.display().to_string());
@@ -203,23 +282,23 @@ fn failure(suite: Option<String>, error: &Error) -> Failed {
     Failed { kernel: None, suite, program: None, error: error.to_string(), fault: Some(Fault::of(error)) }
 }
 
-/// Does all tasks, whose answers are those of [`answer`]. `keep` is given each result as soon as it is there.
+/// Does all tasks. `keep` is given each result as soon as it is there.
 ///
 /// # Errors
 /// Those of `keep`; `Environment` if the observer says to stop.
-fn answers<R: DeserializeOwned>(
-    tasks: Vec<Task<'_>>,
+fn answers<M: Measurement>(
+    tasks: Vec<Task<Assignment<M>>>,
     jobs: u32,
     things: &'static str,
     observer: &dyn Observer,
-    mut keep: impl FnMut(usize, &R) -> Result<()>,
-) -> Result<Vec<Result<R>>> {
+    mut keep: impl FnMut(usize, &M::Result) -> Result<()>,
+) -> Result<Vec<Result<M::Result>>> {
     let count = tasks.len();
-    let mut answers: Vec<Option<Result<R>>> = tasks.iter().map(|_| None).collect();
+    let mut answers: Vec<Option<Result<M::Result>>> = tasks.iter().map(|_| None).collect();
     let mut known: BTreeSet<Message> = BTreeSet::new();
-    let all = children::run(tasks, jobs, things, observer, |number, bytes| {
+    let all = children::run(tasks, measured::<M>, jobs, things, observer, |number, bytes| {
         let answer = bytes.and_then(|bytes| {
-            serde_json::from_slice::<Answer<R>>(&bytes)
+            serde_json::from_slice::<Answer<M::Result>>(&bytes)
                 .map_err(|e| Error::internal(format!("a result cannot be read back: {e}")))
         });
         answers[number] = Some(match answer {
@@ -235,17 +314,19 @@ fn answers<R: DeserializeOwned>(
         });
         Ok(())
     })?;
-    let done: Vec<Result<R>> = answers.into_iter().flatten().collect();
+    let done: Vec<Result<M::Result>> = answers.into_iter().flatten().collect();
     match all && done.len() == count {
         true => Ok(done),
         false => Err(Error::environment(format!("interrupted: {} of {count} {things} are done", done.len()))),
     }
 }
 
-/// Does the work, in the child, and returns the bytes of its answer.
-fn answer<R: Serialize>(open: &OpenOptions, work: impl FnOnce(&OpenOptions) -> Result<R>) -> Result<Vec<u8>> {
+/// In a child: does what is to be done, and returns the bytes of its answer.
+fn measured<M: Measurement>((jobs, given): (u32, Assignment<M>), _: &[u8]) -> Result<Vec<u8>> {
+    forked::die_of_signals();
     let keeper = Arc::new(Keeper::default());
-    let result = work(&open.clone().observer(keeper.clone()))?;
+    let Assignment { file, open, measurement } = given;
+    let result = measurement.measure(&file, &open.jobs(jobs).observer(keeper.clone()))?;
     serde_json::to_vec(&Answer { result, told: keeper.take() })
         .map_err(|e| Error::internal(format!("the result cannot be written as JSON: {e}")))
 }

@@ -16,7 +16,7 @@ use super::super::{
     mutate, run, schedule,
 };
 use super::parts::{Parts, part_of};
-use super::{Task, answer, answers, assemble, failure, suite_folders};
+use super::{Assignment, Measurement, Task, answers, assemble, failure, suite_folders};
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::result::check::CheckResult;
@@ -30,7 +30,7 @@ use crate::result::set::{Failed, InSet, KernelResult, SetResult};
 use crate::result::{Header, journal, store};
 
 /// What is asked of a suite.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Question {
     /// As [`run`].
     Run(RunOptions),
@@ -44,7 +44,7 @@ pub enum Question {
     Schedule(ScheduleOptions),
     /// As [`generate`], beginning with the suite's launches; `resume` is not looked at. The suites are written into this folder,
     /// each into one of its own.
-    Generate(PathBuf, GenerateOptions),
+    Generate(#[serde(with = "crate::files::paths")] PathBuf, GenerateOptions),
 }
 
 impl Question {
@@ -114,7 +114,7 @@ pub fn ask_all(
     let begin = |output: &PathBuf| Parts::begin("ci", output, &of_project, options.resume);
     let parts = options.output.as_ref().map(begin).transpose()?;
     let mut results: Vec<Option<Result<Value>>> = asked.iter().map(|_| None).collect();
-    let mut tasks: Vec<(usize, String, Task<'_>)> = Vec::new();
+    let mut tasks: Vec<(usize, String, Task<Assignment<Asking>>)> = Vec::new();
     for (number, one) in asked.iter().enumerate() {
         let kept =
             parts.as_ref().map(|parts| parts.named(&format!("{}-{}", one.question.command(), part_of(&one.suite))));
@@ -124,15 +124,15 @@ pub fn ask_all(
             results[number] = Some(Ok(result));
             continue;
         }
-        let (question, suite, open) = (&one.question, &one.suite, &one.open);
+        let (question, suite) = (one.question.clone(), one.suite.clone());
         // A mutation run keeps what it decides itself.
         let own = kept.map(|path| path.with_extension("mutants.json"));
         let name = format!("{} {}", question.command(), suite.display());
-        let work =
-            move |jobs: u32| answer(&open.clone().jobs(jobs), |open| ask(question, suite, open, own, options.resume));
-        tasks.push((number, fingerprint, Task { name, work: Box::new(work) }));
+        let measurement = Asking { question, kept: own, resume: options.resume };
+        let input = Assignment { file: suite, open: one.open.clone(), measurement };
+        tasks.push((number, fingerprint, Task { name, input }));
     }
-    let (numbers, tasks): (Vec<(usize, String)>, Vec<Task<'_>>) =
+    let (numbers, tasks): (Vec<(usize, String)>, Vec<_>) =
         tasks.into_iter().map(|(number, fingerprint, task)| ((number, fingerprint), task)).unzip();
     let keep = |at: usize, result: &Value| {
         let (number, fingerprint) = &numbers[at];
@@ -157,6 +157,24 @@ pub fn ask_all(
         }
     }
     Ok(result)
+}
+
+/// What a child is asked.
+#[derive(Serialize, Deserialize)]
+struct Asking {
+    question: Question,
+    /// Where a mutation run keeps what it decides.
+    #[serde(with = "crate::files::paths")]
+    kept: Option<PathBuf>,
+    resume: bool,
+}
+
+impl Measurement for Asking {
+    type Result = Value;
+
+    fn measure(self, suite: &Path, open: &OpenOptions) -> Result<Value> {
+        ask(&self.question, suite, open, self.kept, self.resume)
+    }
 }
 
 /// Asks one question, in the child.

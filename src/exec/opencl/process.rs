@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -15,7 +15,9 @@ use super::resident::Kept;
 use crate::error::{Error, Result};
 use crate::exec::memory::{Capture, SharedMemory, memory_file};
 use crate::exec::protocol::{Connection, Reply, Request};
-use crate::kernel::{cache, fork_lock};
+use crate::files;
+use crate::kernel::cache;
+use crate::kernel::forked::WITHOUT_SERVER;
 
 /// How many bytes of a dead worker's standard error are reported.
 const STDERR_TAIL: u64 = 4096;
@@ -127,12 +129,15 @@ impl Process {
         let shared = SharedMemory::new(memory_file(c"kassay-launch").map_err(refused)?);
         let stdout = Capture::new(c"kassay-stdout").map_err(refused)?;
         let stderr = Capture::new(c"kassay-stderr").map_err(refused)?;
-        let inherited = [theirs.as_raw_fd(), shared.file().as_raw_fd()];
+        // It is there before the worker looks for it.
+        files::send(ours.as_fd(), &[0], &[shared.file().as_fd()]).map_err(refused)?;
         let mut command = Command::new(exe);
+        // Nothing of this makes the standard library fork: it has the system start the program at once.
         command
             .arg0("kassay")
-            .args(["worker", "--socket", &inherited[0].to_string(), "--memory", &inherited[1].to_string()])
-            .stdin(Stdio::null())
+            .arg("worker")
+            .env(WITHOUT_SERVER, "1")
+            .stdin(OwnedFd::from(theirs))
             .stdout(stdout.for_child().map_err(refused)?)
             .stderr(stderr.for_child().map_err(refused)?)
             // Ctrl-C in the terminal must reach the parent only; when the parent ends, so does the worker.
@@ -146,13 +151,9 @@ impl Process {
         {
             command.env(DRIVER_CACHE, folder).env(DRIVER_CACHE_SIZE, DRIVER_CACHE_BYTES);
         }
-        // SAFETY: `inherit` only calls `fcntl`, which is async-signal-safe and thus allowed between fork and exec.
-        unsafe { command.pre_exec(move || inherited.into_iter().try_for_each(inherit)) };
-        let child = {
-            let _alone = fork_lock::forking();
-            command.spawn().map_err(refused)?
-        };
-        drop(theirs);
+        let child = command.spawn().map_err(refused)?;
+        // It holds the worker's end of the socket.
+        drop(command);
         let peer = Peer::Process(Some(child));
         let kept = Kept::default();
         let mut process = Process { peer, connection: Connection::new(ours), shared, kept, stdout, stderr };
@@ -314,16 +315,4 @@ fn exit_within(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
 fn without_bug_report_notice(stderr: &str) -> String {
     let lines: Vec<&str> = stderr.lines().filter(|l| !l.starts_with("PLEASE submit a bug report")).collect();
     lines.join("\n").trim().to_owned()
-}
-
-/// Makes a descriptor stay open across `exec`.
-fn inherit(fd: RawFd) -> std::io::Result<()> {
-    // SAFETY: `fcntl` on a descriptor that the parent keeps open until the child is started; no memory is passed.
-    unsafe {
-        let flags = libc::fcntl(fd, libc::F_GETFD);
-        if flags < 0 || libc::fcntl(fd, libc::F_SETFD, flags & !libc::FD_CLOEXEC) < 0 {
-            return Err(IoError::last_os_error());
-        }
-    }
-    Ok(())
 }

@@ -3,8 +3,6 @@
 //! After a fault on an NVIDIA GPU, the process is of no further use, and a new one takes 0.2 s and more until it has
 //! opened the device.
 
-use std::thread::{Builder, JoinHandle};
-
 use super::process::Process;
 use crate::error::Result;
 use crate::exec::Target;
@@ -50,22 +48,22 @@ impl Standby {
     }
 }
 
-/// The worker that stands by, if there is one. A thread starts it, because creating a process may have to wait (see
-/// `kernel::fork_lock`). Dropping this ends the worker.
+/// The worker that stands by, if there is one. Dropping this ends the worker.
 #[derive(Debug, Default)]
-pub struct Spare(Option<JoinHandle<Result<Process>>>);
+pub struct Spare(Option<Process>);
 
 impl Spare {
-    /// Has `start` called in the background, unless a worker stands by already or is being started.
-    pub fn prepare(&mut self, start: impl FnOnce() -> Result<Process> + Send + 'static) {
+    /// Has a worker started, unless one stands by already; nobody waits until it is ready. If none can be started, that shows when it
+    /// is needed.
+    pub fn prepare(&mut self, start: impl FnOnce() -> Result<Process>) {
         if self.0.is_none() {
-            self.0 = Builder::new().name("standby".into()).spawn(start).ok();
+            self.0 = start().ok();
         }
     }
 
     /// The worker; `None` if there is none, because it was not prepared, could not be started or has died.
     pub fn take(&mut self) -> Option<Process> {
-        let mut process = self.0.take()?.join().ok()?.ok()?;
+        let mut process = self.0.take()?;
         process.is_alive().then_some(process)
     }
 }

@@ -374,8 +374,8 @@ impl OpenClExecutor {
     /// Has a second worker open the device in the background, where that is wanted; to be called before a launch.
     pub fn stand_by(&mut self) {
         if self.options.standby.is_wanted(self.target) && self.stand_in.is_none() {
-            let (options, open) = (self.options.clone(), self.opening());
-            self.spare.prepare(move || options.start(None, &open));
+            let (options, open) = (&self.options, self.opening());
+            self.spare.prepare(|| options.start(None, &open));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Loads a relocatable object file into memory and makes it executable.
 //!
-//! This is used instead of LLVM's JIT linker because programs are loaded by any thread at any time, even while another
-//! thread forks to lower the next module (invariant 10 of ARCHITECTURE.md). The code has no thread-local data, no
+//! This is used instead of LLVM's JIT linker because programs are loaded by any thread at any time. The code has no thread-local data, no
 //! unwinding and no constructors, so little remains to be done: sections, relocations (System V ABI, AMD64 supplement,
 //! 4.4) and two kinds of stubs.
 

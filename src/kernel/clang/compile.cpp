@@ -1,7 +1,7 @@
 //! Runs clang's driver and front end once in the calling process and hands out bitcode, records of the syntax tree, and
 //! a list of the files it looked for.
 //!
-//! The caller forks first: clang may crash, and its diagnostics go to standard error. build.rs compiles this into a
+//! The caller is a child: clang may crash, and its diagnostics go to standard error. build.rs compiles this into a
 //! shared library, which kassay loads only where it compiles a kernel.
 
 #include "clang.h"

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{FileType, TargetMachine};
 
 use super::machine::machine;
 use super::{abi, plain, runtime_support, wrapper};
 use crate::error::{Error, Result};
+use crate::kernel::module;
 use crate::llvm::{View, passes};
 pub use crate::lower::code::Effort;
-use crate::lower::forked::{self, Limit};
+use crate::lower::forked::{self, Job, Limit};
 
 /// LLVM's time limit for one module.
 pub const LIMIT: Duration = Duration::from_secs(120);
@@ -25,8 +27,18 @@ const MAX_OPTIMISED_INSTRUCTIONS: usize = 40_000;
 ///
 /// # Errors
 /// `Internal` if LLVM refuses, crashes or hangs, or if the object would call anything else.
-pub fn emit(module: &mut Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
-    forked::attempt(Limit::of(LIMIT), WHAT, || object(module, entry, effort))
+pub fn emit(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
+    let input = (entry.to_owned(), effort);
+    forked::attempt(
+        Limit::of(LIMIT),
+        WHAT,
+        Job::new(emit_in_child, &input, module.write_bitcode_to_memory().as_slice()),
+    )
+}
+
+fn emit_in_child((entry, effort): (String, Effort), bitcode: &[u8]) -> Result<Vec<u8>> {
+    let context = Context::create();
+    object(&mut module::parse_own(&context, bitcode)?, &entry, effort)
 }
 
 /// Name of the product, for messages.

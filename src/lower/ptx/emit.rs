@@ -4,16 +4,17 @@ use std::sync::Once;
 use std::time::Duration;
 
 use inkwell::OptimizationLevel;
+use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 
 use super::target::{ARCHITECTURE, FEATURES, TRIPLE};
 use crate::error::{Error, Result};
-use crate::kernel::cache;
+use crate::kernel::{cache, module};
 use crate::llvm::passes;
 use crate::lower::cached;
 use crate::lower::code::{Effort, LoweringOptions};
-use crate::lower::forked::{self, Limit};
+use crate::lower::forked::{self, Job, Limit};
 
 /// LLVM's time limit for one module.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -56,13 +57,14 @@ pub fn build_options(effort: Effort, bytes: usize) -> String {
 ///
 /// # Errors
 /// `Internal` if LLVM refuses, crashes or hangs; [`Error::late`] at the deadline.
-pub fn emit(module: &mut Module<'_>, machine: &TargetMachine, options: &LoweringOptions) -> Result<Vec<u8>> {
+pub fn emit(module: &Module<'_>, options: &LoweringOptions) -> Result<Vec<u8>> {
     let key = cached::key("ptx", module).map(|key| key.with(&[u8::from(options.effort == Effort::Full)]));
     if let Some(known) = key.as_ref().and_then(cache::find) {
         return Ok(known);
     }
     let limit = Limit::of(LIMIT).until(options.deadline);
-    let ptx = forked::attempt(limit, "PTX of this kernel", || text(module, machine, options.effort))?;
+    let bitcode = module.write_bitcode_to_memory();
+    let ptx = forked::attempt(limit, "PTX of this kernel", Job::new(text, &options.effort, bitcode.as_slice()))?;
     if let Some(key) = key {
         cache::keep(&key, &ptx);
     }
@@ -81,11 +83,13 @@ fn passes_of(effort: Effort) -> &'static str {
     }
 }
 
-/// Does the work in the current process.
-fn text(module: &mut Module<'_>, machine: &TargetMachine, effort: Effort) -> Result<Vec<u8>> {
-    passes::run_scalar(module, machine, passes_of(effort))?;
+/// Does the work, in the child.
+fn text(effort: Effort, bitcode: &[u8]) -> Result<Vec<u8>> {
+    let (context, machine) = (Context::create(), machine(effort)?);
+    let mut module = module::parse_own(&context, bitcode)?;
+    passes::run_scalar(&mut module, &machine, passes_of(effort))?;
     let text = machine
-        .write_to_memory_buffer(module, FileType::Assembly)
+        .write_to_memory_buffer(&module, FileType::Assembly)
         .map_err(|e| Error::internal("LLVM's PTX backend could not lower this kernel").details(e.to_string()))?;
     let mut text = text.as_slice().to_vec();
     while text.last() == Some(&0) {

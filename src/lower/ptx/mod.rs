@@ -40,7 +40,7 @@ fn lowered(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Result
     collectives::provide_scratch(&module, MOST_ITEMS)?;
     internalise(&module, entry);
     canonical::verify(&module, "retargeting to PTX")?;
-    let ptx = emit::emit(&mut module, &machine, options)?;
+    let ptx = emit::emit(&module, options)?;
     let build_options = emit::build_options(options.effort, ptx.len());
     Ok(Code::ptx(ptx, entry, build_options))
 }

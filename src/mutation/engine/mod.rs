@@ -23,7 +23,7 @@ mod building;
 mod modules;
 
 /// How mutants are distributed over modules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Strategy {
     /// Many mutants in one module, each selected by its number at run time.
     Schemata,
@@ -32,7 +32,7 @@ pub enum Strategy {
 }
 
 /// Whether a launch may hold several runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Batching {
     /// As it suits the device.
     #[default]

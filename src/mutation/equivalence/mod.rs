@@ -75,8 +75,7 @@ enum Finding {
 }
 
 /// Classifies each edit of the canonical form `bitcode` of `entry` by normal forms and by proofs, on `jobs`
-/// threads. Launch and privatising edits are always distinct, and so is anything unfinished at `end`. No thread may
-/// fork meanwhile.
+/// threads. Launch and privatising edits are always distinct, and so is anything unfinished at `end`.
 ///
 /// # Errors
 /// `Caller` if the bitcode does not parse; `Internal` if an edit cannot be applied or a pass leaves a module that does
@@ -170,8 +169,7 @@ fn find(
     on_threads(kernel, mutants, jobs, end, |canonical, edit| judge(canonical, edit, &classes, proofs))
 }
 
-/// Calls `work` for each edit, on threads with a copy of the kernel each; `None`: it was not called before `end`. No
-/// thread may fork meanwhile.
+/// Calls `work` for each edit, on threads with a copy of the kernel each; `None`: it was not called before `end`.
 fn on_threads<T: Clone + Send>(
     kernel: Kernel<'_>,
     mutants: &[&Edit],

@@ -3,11 +3,9 @@
 use kassay::mutation::operators::Preset;
 
 use super::support::*;
-use crate::common::threads::lock_llvm;
 
 #[test]
 fn short_circuits_are_found_at_their_tokens() {
-    let _lock = lock_llvm();
     let kernel = Kernel::new(
         "#define AND(x, y) ((x) && (y))\nkernel void k(global int *o, int a, int b) {\n  if (a && /* && */ !b) o[0] = 1;\n  o[1] = AND(a || b, b);\n}\n",
     );
@@ -22,7 +20,6 @@ fn short_circuits_are_found_at_their_tokens() {
 
 #[test]
 fn without_a_syntax_tree_tokens_at_debug_locations_decide() {
-    let _lock = lock_llvm();
     let source = "kernel void k(global int *o, int a, int b, int c) {\n  if ((a && b) || !c) o[0] = 1;\n  o[1] = a || b;\n  while (a-- && b) o[2]++;\n  if (!(a && b)) o[3] = 1;\n}\n";
     let expected = ["2:10 && -> ||", "2:16 || -> &&", "3:12 || -> &&", "4:14 && -> ||", "5:11 && -> ||"];
     for kernel in [Kernel::new(source), Kernel::without_ast(source)] {
@@ -35,7 +32,6 @@ fn without_a_syntax_tree_tokens_at_debug_locations_decide() {
 
 #[test]
 fn loops_inside_macros_are_left_alone_where_their_operators_are() {
-    let _lock = lock_llvm();
     let kernel = Kernel::new(
         "#define ZERO(n) for (int i = 0; i < n; i++) o[i] = 0\n#define EACH(i, n) for (int i = 0; i < n; i++)\n\
          kernel void k(global int *o, int a) {\n  ZERO(a);\n  EACH(j, a) o[j]++;\n  while (a--) o[a]++;\n}\n",

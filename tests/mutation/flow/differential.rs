@@ -6,11 +6,9 @@ use kassay::mutation::Mutant;
 use kassay::mutation::operators::Preset;
 
 use super::support::*;
-use crate::common::threads::lock_llvm;
 
 /// Compares every mutant of `operators` with the source with its replacement. Returns the number of mutants.
 fn agree(source: &str, operators: &[&str], items: u64, words: usize, keep: &dyn Fn(&Mutant) -> bool) -> usize {
-    let _lock = lock_llvm();
     let kernel = Kernel::new(source);
     let (mutants, woven) = kernel.woven(operators, keep);
     let replaced = kernel.replaced(&mutants);

@@ -5,10 +5,8 @@ use kassay::mutation::item_interaction::work_items_interact;
 use kassay::mutation::operators::Preset;
 
 use super::support::Kernel;
-use crate::common::threads::lock_llvm;
 
 fn interacts(source: &str) -> bool {
-    let _lock = lock_llvm();
     Kernel::new(source).with(&[], Preset::Full, |under_test, _| work_items_interact(under_test))
 }
 

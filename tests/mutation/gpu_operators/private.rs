@@ -60,7 +60,7 @@ fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisat
                 refusal = Some(why);
                 break;
             }
-            let code = spirv::emit(&module, &machine).unwrap();
+            let code = spirv::emit(&module).unwrap();
             let build_options = spirv::build_options(&module);
             let program = executor.load(&Code::spirv(code, entry, build_options)).unwrap();
             let outputs = executor.run(program, launch, &once()).unwrap().unwrap().outputs;

@@ -38,7 +38,7 @@ pub fn guarded(under_test: &KernelUnderTest<'_>) -> TestResult<Guarded> {
     let guards = guard::weave(&mut module, entry, layout, false, machine)?;
     ids::plain(&module, layout)?;
     spirv::prepare(&mut module, entry, machine)?;
-    let code = Code::spirv(spirv::emit(&module, machine)?, entry, spirv::build_options(&module));
+    let code = Code::spirv(spirv::emit(&module)?, entry, spirv::build_options(&module));
     Ok(Guarded { code, guards, layout })
 }
 

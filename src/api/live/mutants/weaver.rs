@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::super::super::host_kernel::cannot_write;
 use super::super::super::options::OpenOptions;
 use super::super::super::own_host::{self, File, GuardedPurpose, Weaving, WovenCode};
-use super::super::compiled::{Compiled, first_form, working};
+use super::super::compiled::{Compiled, Weaves, first_form, working};
 use super::super::texts::Texts;
 use super::super::weaver::{arguments, write};
 use crate::coverage::build::{self, KernelFile, OtherKernels};
 use crate::error::{Error, Result};
 use crate::host::protocol::{Ask, Kernel, Module, Probe, Woven};
-use crate::host::{Answers, Code, SourceFiles, Spool};
+use crate::host::{Answers, Code, SourceFiles};
 use crate::kernel::source::Sources;
 use crate::lower::code::Target;
 use crate::mutation::selection::Selection;
@@ -85,17 +85,43 @@ impl Wanted<'_> {
     /// # Errors
     /// Why the program cannot be woven, for people.
     pub fn program(&self, id: &str, names: &BTreeSet<&str>) -> std::result::Result<Program, String> {
-        let spool = Spool::programs_in(self.spool);
-        let files = SourceFiles::below(&working(), self.spool);
-        first_form(&spool, id, LONGEST, |name, code| self.form(name, code, &files, names))
+        let files = SourceFiles::below(&working(), self.spool).to_bytes();
+        let kernels = Kernels {
+            spool: self.spool.to_owned(),
+            open: self.open.clone(),
+            selection: self.selection.to_string(),
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        first_form(&kernels, id, LONGEST, &files)
+    }
+}
+
+/// Kernels of a program that are to have mutants.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Kernels {
+    #[serde(with = "crate::files::paths")]
+    spool: PathBuf,
+    open: OpenOptions,
+    /// As [`Selection`] is written.
+    selection: String,
+    names: BTreeSet<String>,
+}
+
+impl Weaves for Kernels {
+    type Woven = Program;
+
+    fn spool(&self) -> &Path {
+        &self.spool
     }
 
-    fn form(&self, name: &str, code: &Code, files: &SourceFiles, names: &BTreeSet<&str>) -> Result<Program> {
+    fn form(&self, name: &str, code: &Code, files: &SourceFiles) -> Result<Program> {
+        let (selection, names) = (&Selection::parse(&self.selection)?, &self.names);
         let folder = self.spool.join("code").join(name);
-        let compiled = Compiled::new(self.open, &folder, code, files)?;
+        let compiled = Compiled::new(&self.open, &folder, code, files)?;
         let context = Context::create();
         let file = KernelFile::parse(&context, &compiled.loaded)?;
-        let form = Form { wanted: self, name, compiled: &compiled, file, sources: build::sources_of(&compiled.path) };
+        let sources = build::sources_of(&compiled.path);
+        let form = Form { spool: &self.spool, selection, name, compiled: &compiled, file, sources };
         let mut seconds = BTreeMap::new();
         let woven = |kernel: &String| {
             let begun = Instant::now();
@@ -120,7 +146,8 @@ impl Wanted<'_> {
 
 /// A compiled program of which kernels are woven.
 struct Form<'a, 'c> {
-    wanted: &'a Wanted<'a>,
+    spool: &'a Path,
+    selection: &'a Selection,
     name: &'a str,
     compiled: &'a Compiled,
     file: KernelFile<'c>,
@@ -137,7 +164,7 @@ impl Form<'_, '_> {
             under_test: &under_test,
             ast: loaded.ast.as_ref(),
             sources: &self.sources,
-            selection: self.wanted.selection,
+            selection: self.selection,
             proofs: true,
         };
         let WovenCode { modules, reach, mut map } = own_host::woven(&weaving, purpose)?;
@@ -147,7 +174,7 @@ impl Form<'_, '_> {
         for (number, (module, code)) in map.modules.iter_mut().zip(&modules).enumerate() {
             let base = format!("woven/{}-{kernel}-{number}", self.name);
             let write = |file: String, code: &[u8]| {
-                let path = self.wanted.spool.join(&file);
+                let path = self.spool.join(&file);
                 write(&path, code).map_err(|error| cannot_write(&path, &error)).map(|()| Some(file))
             };
             module.file = write(format!("{base}.spv"), code)?;

@@ -20,7 +20,7 @@ mod warm;
 
 use std::fs::File;
 use std::io::ErrorKind;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::net::UnixStream;
 
 use opencl3::command_queue as queue;
@@ -33,24 +33,21 @@ use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::memory::{SharedMemory, Span};
 use crate::exec::protocol::{Connection, Reply, Request};
+use crate::files;
 
 /// The most that a kernel can print, in bytes.
 pub const MAX_OUTPUT: u64 = 64 << 20;
 
-/// Serves the parent behind the descriptor `socket`, with `memory` as the shared memory, until the parent hangs up.
+/// Serves the parent behind standard input, which is a socket, until the parent hangs up. The first message has the shared memory.
 ///
 /// # Errors
-/// `Internal` if these descriptors are not those that a parent passes.
-pub fn serve(socket: RawFd, memory: RawFd) -> Result<()> {
-    for fd in [socket, memory] {
-        // SAFETY: `F_GETFD` only reads the flags of a descriptor, which need not be open; no memory is passed.
-        if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
-            return Err(Error::internal("`kassay worker` is started by kassay itself, not by hand"));
-        }
-    }
+/// `Internal` if these are not what a parent passes.
+pub fn serve() -> Result<()> {
+    let by_hand = || Error::internal("`kassay worker` is started by kassay itself, not by hand");
+    let stream = take_standard_input().map_err(|_| by_hand())?;
+    let memory = files::receive(stream.as_fd(), &mut [0]).ok().and_then(|(_, mut descriptors)| descriptors.pop());
+    let memory = File::from(memory.ok_or_else(by_hand)?);
     limit_resources();
-    // SAFETY: the parent passed both descriptors to this process for this use, and nothing else here owns them.
-    let (stream, memory) = unsafe { (UnixStream::from_raw_fd(socket), File::from(OwnedFd::from_raw_fd(memory))) };
     let vendors = Vendors::discover().loader_folder()?;
     if let Some(folder) = &vendors.0 {
         // SAFETY: no other thread has been started yet, so nothing else reads the environment.
@@ -175,6 +172,17 @@ fn unprepared() -> Reply {
 fn mapped(shared: &mut SharedMemory, memory: u64, span: Span) -> Option<&[u8]> {
     shared.map_reserved(memory).ok()?;
     span.of(shared.bytes())
+}
+
+/// Takes the socket that standard input is; from then on, there is no input.
+fn take_standard_input() -> std::io::Result<UnixStream> {
+    let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
+    let nothing = File::open("/dev/null")?;
+    // SAFETY: takes numbers of open descriptors; nothing reads standard input.
+    if unsafe { libc::dup2(nothing.as_raw_fd(), libc::STDIN_FILENO) } < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    Ok(socket.into())
 }
 
 /// Limits what a kernel can do to the machine: no core dumps, no endless printing.

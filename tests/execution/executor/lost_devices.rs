@@ -30,9 +30,7 @@ fn scripted(first: &[&str], others: &[&str]) -> TestResult<(OpenClExecutor, temp
     for (name, lines) in [("first.script", first), ("worker.script", others)] {
         fs::write(folder.path().join(name), [&[OPENED], lines].concat().join("\n"))?;
     }
-    for name in ["is_first", "worker.memory"] {
-        fs::write(folder.path().join(name), "")?;
-    }
+    fs::write(folder.path().join("is_first"), "")?;
     let options = WorkerOptions { exe: Some(program), standby: Standby::Never, ..WorkerOptions::default() };
     Ok((OpenClExecutor::start(DeviceSelector::Any, options)?, folder))
 }

@@ -10,7 +10,7 @@ const REASONS: &[(&str, &str, usize)] = &[
     ("cluster", "it needs Snakemake or Slurm: scripts/test-workflow and scripts/test-slurm run it", 3),
     ("downloads", "it works on programs that have to be downloaded; the text names the script that measures them", 5),
     ("gpu", "it needs an NVIDIA GPU", 1),
-    ("long", "it takes minutes; the text names the script or says what is measured", 1),
+    ("long", "it takes minutes; the text names the script or says what is measured", 2),
 ];
 
 #[test]

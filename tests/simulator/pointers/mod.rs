@@ -14,7 +14,6 @@ use rand_chacha::ChaCha8Rng;
 
 use self::program::{Features, Input, Program};
 use crate::access_weave::support::{Hooked, ints, output, value};
-use crate::common::threads::lock_llvm;
 
 /// Programs of a kernel, launches of a program, work-items of a launch.
 const PROGRAMS: u64 = 25;
@@ -96,7 +95,6 @@ fn wrong(seed: u64) -> Vec<String> {
 
 #[test]
 fn every_overrun_of_random_pointers_is_found_and_nothing_else() {
-    let _lock = lock_llvm();
     let (first, many) = (number("KASSAY_POINTERS_FROM").unwrap_or(0), number("KASSAY_POINTERS"));
     let kernels = many.unwrap_or(FEW).div_ceil(PROGRAMS);
     let (mut failed, start) = (Vec::new(), Instant::now());

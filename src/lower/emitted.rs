@@ -30,9 +30,11 @@ fn with_plain_zeros(module: &Words) -> Words {
     for instruction in module.instructions() {
         match (instruction.opcode, instruction.operands) {
             (op::TYPE_INT | op::TYPE_FLOAT, [id, width, ..]) => {
-                drop(zeros.insert(*id, Zero::Words(width.div_ceil(u32::BITS))))
+                zeros.insert(*id, Zero::Words(width.div_ceil(u32::BITS)));
             }
-            (op::TYPE_BOOL, [id, ..]) => drop(zeros.insert(*id, Zero::False)),
+            (op::TYPE_BOOL, [id, ..]) => {
+                zeros.insert(*id, Zero::False);
+            }
             _ => {}
         }
     }
@@ -56,10 +58,18 @@ fn ordered(module: &Words) -> Words {
     let mut orders: HashSet<Id> = HashSet::new();
     for instruction in module.instructions() {
         match (instruction.opcode, instruction.operands) {
-            (op::CONSTANT, [_, id, FIRST_ORDER]) => drop(numbers.insert(*id)),
-            (op::IMAGE_QUERY_FORMAT, [_, id, ..]) => drop(queries.insert(*id)),
-            (op::I_ADD, [_, _, x, y]) if queries.contains(x) && numbers.contains(y) => drop(orders.insert(*x)),
-            (op::I_ADD, [_, _, x, y]) if queries.contains(y) && numbers.contains(x) => drop(orders.insert(*y)),
+            (op::CONSTANT, [_, id, FIRST_ORDER]) => {
+                numbers.insert(*id);
+            }
+            (op::IMAGE_QUERY_FORMAT, [_, id, ..]) => {
+                queries.insert(*id);
+            }
+            (op::I_ADD, [_, _, x, y]) if queries.contains(x) && numbers.contains(y) => {
+                orders.insert(*x);
+            }
+            (op::I_ADD, [_, _, x, y]) if queries.contains(y) && numbers.contains(x) => {
+                orders.insert(*y);
+            }
             _ => {}
         }
     }
@@ -85,7 +95,9 @@ fn aligned(module: &Words) -> Words {
     let mut cast: HashMap<Id, Id> = HashMap::new();
     for instruction in module.instructions() {
         match (instruction.opcode, instruction.operands) {
-            (op::BITCAST, [_, id, from]) => drop(cast.insert(*id, *from)),
+            (op::BITCAST, [_, id, from]) => {
+                cast.insert(*id, *from);
+            }
             (op::COPY_MEMORY_SIZED, [_, from, _, access, alignment, ..]) if access & ALIGNED != 0 => {
                 let from = cast.get(from).unwrap_or(from);
                 if variables.contains(from) {

@@ -66,8 +66,8 @@ fn launch(global: [u64; 3], local: [u64; 3], args: Vec<ArgValue>) -> Launch {
 }
 
 fn code(under_test: &KernelUnderTest<'_>, races: bool) -> BenchResult<Arc<HostCode>> {
-    let (mut module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
-    let object = emit(&mut module, &under_test.entry, Effort::Full)?;
+    let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
+    let object = emit(&module, &under_test.entry, Effort::Full)?;
     Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
 }
 

@@ -78,8 +78,8 @@ fn suites_give_the_simulators_outputs() -> TestResult {
         let under_test = &mut opened.kernel.under_test;
         under_test.lowering.image_buffers = true;
         let program = executor.load(&under_test.plain(Target::SpirV)?)?;
-        let (mut module, table) = under_test.hooked(under_test.module.clone(), false, false)?;
-        let object = emit(&mut module, &under_test.entry, HostEffort::Full)?;
+        let (module, table) = under_test.hooked(under_test.module.clone(), false, false)?;
+        let object = emit(&module, &under_test.entry, HostEffort::Full)?;
         let host = Arc::new(HostCode { object, entry: under_test.entry.clone(), table });
         let simulated = simulator.load_host(&host)?;
         for test in &opened.tests {

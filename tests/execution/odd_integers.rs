@@ -38,8 +38,8 @@ fn signed(x: u128, w: u32) -> i128 {
 /// The product of two integers: its upper and its lower 128 bits.
 fn product(x: u128, y: u128) -> (u128, u128) {
     let (x0, x1, y0, y1) = (x & ones(64), x >> 64, y & ones(64), y >> 64);
-    let middle = (x0 * y0 >> 64) + (x1 * y0 & ones(64)) + (x0 * y1 & ones(64));
-    (x1 * y1 + (x1 * y0 >> 64) + (x0 * y1 >> 64) + (middle >> 64), x.wrapping_mul(y))
+    let middle = ((x0 * y0) >> 64) + ((x1 * y0) & ones(64)) + ((x0 * y1) & ones(64));
+    (x1 * y1 + ((x1 * y0) >> 64) + ((x0 * y1) >> 64) + (middle >> 64), x.wrapping_mul(y))
 }
 
 /// Cuts a result to the width; of a signed operation that overflows, the nearest there is.
@@ -134,7 +134,7 @@ fn operations(w: u32) -> Vec<Operation> {
         & m);
     op!("cttz", w, call("cttz", "iN %a, i1 false"), move |a, _| u128::from(a.trailing_zeros().min(w)) & m);
     op!("bitreverse", w, one("bitreverse"), move |a, _| a.reverse_bits() >> (128 - w));
-    if w % 16 == 0 {
+    if w.is_multiple_of(16) {
         op!("bswap", w, one("bswap"), move |a, _| a.swap_bytes() >> (128 - w));
     }
     let funnel = move |high: u128, low: u128, by: u32| if by == 0 { high } else { (high << by | low >> (w - by)) & m };
@@ -351,8 +351,8 @@ impl Machines {
         let mut all = vec![("device", of(&seen.outputs))];
         for (name, effort, races) in [("simulator", Effort::Full, false), ("simulator with races", Effort::Quick, true)]
         {
-            let (mut module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
-            let object = emit(&mut module, "k", effort).unwrap_or_else(|e| panic!("{e}"));
+            let (module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
+            let object = emit(&module, "k", effort).unwrap_or_else(|e| panic!("{e}"));
             let code = Arc::new(HostCode { object, entry: "k".into(), table });
             let program = self.simulator.load_host(&code).unwrap_or_else(|e| panic!("{name}: {e}"));
             let options = SimulationOptions { races, ..SimulationOptions::default() };
@@ -369,7 +369,7 @@ impl Machines {
 fn pairs(w: u32, random: &mut ChaCha8Rng) -> Vec<(u128, u128)> {
     let sign = 1 << (w - 1);
     let edges =
-        [0, 1, 2, 3, ones(w), ones(w) - 1, sign, sign - 1, sign | 1, ones(128) / 3 & ones(w), ones(w.div_ceil(2))];
+        [0, 1, 2, 3, ones(w), ones(w) - 1, sign, sign - 1, sign | 1, (ones(128) / 3) & ones(w), ones(w.div_ceil(2))];
     let mut all: Vec<(u128, u128)> = edges.iter().flat_map(|a| edges.map(|b| (*a & ones(w), b & ones(w)))).collect();
     while all.len() < 256 {
         let mut any = || random.random::<u128>() >> random.random_range(0..128) & ones(w);

@@ -30,8 +30,8 @@ const DIVERGENT: [&str; 1] = ["divergent_exit"];
 const ACCUMULATED: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
 
 fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> TestResult<Arc<HostCode>> {
-    let (mut module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
-    let object = emit(&mut module, &under_test.entry, effort)?;
+    let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
+    let object = emit(&module, &under_test.entry, effort)?;
     Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
 }
 

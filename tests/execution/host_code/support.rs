@@ -48,7 +48,7 @@ pub fn code(source: &str, cl_std: &str, effort: Effort) -> Result<Vec<u8>> {
 pub fn woven(module: &Module<'_>, entry: &str, effort: Effort) -> Result<Vec<u8>> {
     weave(module, entry);
     canonical::verify(module, "the test's weaving")?;
-    emit(&mut module.clone(), entry, effort)
+    emit(&module.clone(), entry, effort)
 }
 
 fn weave(module: &Module<'_>, entry: &str) {

@@ -13,9 +13,9 @@ use support::each_kernel;
 fn all_kernels_verify_and_become_code() {
     each_kernel(|under_test| {
         for (races, effort) in [(false, Effort::Full), (true, Effort::Quick)] {
-            let (mut module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
+            let (module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
             assert_eq!(table.objects.len(), table.granule.len());
-            emit(&mut module, &under_test.entry, effort).unwrap();
+            emit(&module, &under_test.entry, effort).unwrap();
         }
     });
 }

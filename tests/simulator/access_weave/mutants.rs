@@ -32,8 +32,8 @@ fn all_kernels_verify_with_mutants() {
         let module = under_test.module.clone();
         schemata::weave(&module, &under_test.sites, &woven, false).unwrap();
         ids::plain(&module, layout).unwrap();
-        let (mut module, _) = under_test.hooked(module, true, true).unwrap();
-        emit(&mut module, &under_test.entry, Effort::Quick).unwrap();
+        let (module, _) = under_test.hooked(module, true, true).unwrap();
+        emit(&module, &under_test.entry, Effort::Quick).unwrap();
     });
 }
 

@@ -76,8 +76,8 @@ impl Hooked {
     fn of_file(path: &Path, cl_std: &str, races: bool, effort: Effort) -> Result<Hooked> {
         let context = Context::create();
         let under_test = open(&context, path, Some("k"), &kernels::cl_std(cl_std))?.under_test;
-        let (mut module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
-        let object = emit(&mut module, "k", effort)?;
+        let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
+        let object = emit(&module, "k", effort)?;
         let code = Arc::new(HostCode { object, entry: "k".to_owned(), table: table.clone() });
         Ok(Hooked { table, code })
     }

@@ -473,8 +473,10 @@ fn launches_that_the_simulator_refuses_are_reported() -> TestResult {
     assert_eq!(finished.out.matches(reason).count(), 1, "{}", finished.out);
     assert!(finished.out.contains("stable  small"), "{}", finished.out);
 
-    bench.put("g.cl", "kernel void g(global int *out) {\n    int *p = out;\n    *to_global(p) = 3;\n}\n")?;
-    let parts = &["g.cl:3:16: the simulator has no `to_global`", "help: ", "--device opencl"];
+    let vendors = "uint __attribute__((overloadable)) amd_bitalign(uint, uint, uint);\n";
+    bench
+        .put("g.cl", format!("{vendors}kernel void g(global uint *out) {{\n    *out = amd_bitalign(1, 2, 3);\n}}\n"))?;
+    let parts = &["g.cl:3:12: the simulator has no `amd_bitalign`", "help: ", "--device opencl"];
     bench.refuses(4, &["check", "g.cl", "--cl-std", "CL2.0"], parts)?;
     let queue = "kernel void q(global int *out) {\n    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(4), ^{\n        \
                  out[get_global_id(0)] = 1;\n    });\n}\n";

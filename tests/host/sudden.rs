@@ -21,10 +21,12 @@ fn start(target: &Path, folder: &Path, command: &[&str]) -> TestResult<Child> {
     Ok(capture.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
 }
 
-/// The processes that a process has started.
+/// The processes that a process has started, without the server that forks for it, which is there from its first moment.
 fn children(process: u32) -> Vec<i32> {
     let text = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
-    text.split_ascii_whitespace().filter_map(|number| number.parse().ok()).collect()
+    let name = |child: i32| fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
+    let children = text.split_ascii_whitespace().filter_map(|number| number.parse().ok());
+    children.filter(|child| name(*child).trim_end() != "kassay-server").collect()
 }
 
 fn kill(process: i32) {

@@ -212,16 +212,20 @@ class Kernel:
                 raise Unable("three lanes in global memory")
             before += [f"{cell}[{element}] = {value};" for element, value in enumerate(begin)]
             return f"(volatile __global {declared}*)({cell})" if declared in ATOMICS else f"(__global {declared}*)({cell})"
+        # What is written as one type and read as another lies in a union: compilers may count on that (6.5 of C99).
+        of = f"{variable}.bits" if is_half else variable
+        shape = "union {{ ushort bits[{0}]; half values[{0}]; }} {1};" if is_half else cells + " {1}[{0}];"
         if space == "__local":
-            self.locals.append(f"__local {cells} {variable}[{GROUP * count}];")
-            at = f"{variable}[l * {count} + %d]"
+            self.locals.append("__local " + shape.format(GROUP * count, variable))
+            at = f"{of}[l * {count} + %d]"
         else:
-            before.append(f"{cells} {variable}[{count}];")
-            at = f"{variable}[%d]"
+            before.append(shape.format(count, variable))
+            at = f"{of}[%d]"
         before += [f"{at % element} = {value};" for element, value in enumerate(begin)]
         kept = values._replace(scalar="ushort") if is_half else values
         for element in range(count):
             after += self.keep(builtin, f"{what}[{element}]", at % element, kept)
+        variable = f"{variable}.values" if is_half else variable
         if space == "__local":
             return f"((__local {declared}*)({variable} + l * {count}))"
         return f"((__private {declared}*){variable})"

@@ -15,6 +15,7 @@ def left_out(name):
 
 # Names of builtins or of files in testdata/conformance, ways, and the reason.
 REASONS = [
+    ("(max|min|clamp|step|smoothstep|sign|mix) of (half|float|double)", ".*", "OpenCL leaves the result open where an operand is NaN (6.15.4)"),
     (r"convert_u(int|long)\d*_sat(_rt.)?", "simulator|read-simulator", "the driver converts NaN to the greatest number; it should be 0 (6.4.3.3)"),
     ("async_copy_.*", "read", "the translator makes pointers of events, from which LLVM's back end makes another type"),
     ("preprocessor", ".*", "kassay reads `#line` as a comment, so that lines are those of the file; __LINE__ follows"),
@@ -30,8 +31,12 @@ REASONS = [
 
 
 def reason(builtin, way):
-    """Why a builtin differs on that way, if that is known."""
-    for names, ways, why in REASONS:
-        if re.fullmatch(names, builtin.name) and re.fullmatch(ways, way):
+    """Why a builtin differs on that way, if that is known. Names may say the type of the first parameter: `max of half`."""
+    names = [builtin.name]
+    parameters = getattr(builtin, "parameters", None)
+    if parameters and parameters[0]:
+        names.append(f"{builtin.name} of {parameters[0].scalar}")
+    for pattern, ways, why in REASONS:
+        if any(re.fullmatch(pattern, name) for name in names) and re.fullmatch(ways, way):
             return why
     return None

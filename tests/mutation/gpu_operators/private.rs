@@ -6,6 +6,7 @@ use std::path::Path;
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use kassay::exec::{Code, Executor, OpenClExecutor, Target};
+use kassay::instrument::guard;
 use kassay::instrument::mutants::edit::{Edit, LocalVariable};
 use kassay::instrument::mutants::privatise::{Refusal, privatise};
 use kassay::kernel::options::KernelOptions;
@@ -55,11 +56,12 @@ fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisat
                 LocalVariable::Global(_) => 0,
             };
             let mut module = under_test.module.clone();
-            spirv::prepare(&mut module, entry, &machine).unwrap();
+            guard::inline_and_promote(&mut module, entry, &machine).unwrap();
             if let Err(why) = privatise(&module, entry, &variable, bytes).unwrap() {
                 refusal = Some(why);
                 break;
             }
+            spirv::prepare(&mut module, entry, &machine).unwrap();
             let code = spirv::emit(&module).unwrap();
             let build_options = spirv::build_options(&module);
             let program = executor.load(&Code::spirv(code, entry, build_options)).unwrap();

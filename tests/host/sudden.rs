@@ -21,12 +21,13 @@ fn start(target: &Path, folder: &Path, command: &[&str]) -> TestResult<Child> {
     Ok(capture.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
 }
 
-/// The processes that a process has started, without the server that forks for it, which is there from its first moment.
+/// The programs that a process has started, without the server that forks for it, which is there from its first moment, and without what
+/// is no program yet.
 fn children(process: u32) -> Vec<i32> {
     let text = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
     let name = |child: i32| fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
     let children = text.split_ascii_whitespace().filter_map(|number| number.parse().ok());
-    children.filter(|child| name(*child).trim_end() != "kassay-server").collect()
+    children.filter(|child| !name(*child).starts_with("kassay")).collect()
 }
 
 fn kill(process: i32) {

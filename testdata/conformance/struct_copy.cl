@@ -24,7 +24,9 @@ __kernel void calls(__global uchar* out, __global const uchar* in)
     tile[l] = own;
     barrier(CLK_LOCAL_MEM_FENCE);
     Item other = tile[63 - l];
-    other.pairs[0] = moved(other, (Pair){ 1, 2 }).pairs[2];
+    Pair step = { 1, 2 };
+    Item changed = moved(other, step);
+    other.pairs[0] = changed.pairs[2];
     uint8 r;
     r.s0 = (ushort)other.pairs[0].x;
     r.s1 = (ushort)other.pairs[0].y;

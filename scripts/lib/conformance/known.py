@@ -34,7 +34,7 @@ def reason(builtin, way):
     """Why a builtin differs on that way, if that is known. Names may say the type of the first parameter: `max of half`."""
     names = [builtin.name]
     parameters = getattr(builtin, "parameters", None)
-    if parameters and parameters[0]:
+    if isinstance(parameters, list) and parameters and parameters[0]:
         names.append(f"{builtin.name} of {parameters[0].scalar}")
     for pattern, ways, why in REASONS:
         if any(re.fullmatch(pattern, name) for name in names) and re.fullmatch(ways, way):

@@ -30,7 +30,7 @@ type Control = [u64; 8];
 /// Sends bytes, which may not be none, and descriptors as one message over a Unix socket.
 ///
 /// # Errors
-/// As the system reports; `InvalidInput` for more than [`MOST`] descriptors.
+/// As the system reports; `InvalidInput` for more than `MOST` descriptors.
 pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<()> {
     let size = std::mem::size_of_val(descriptors);
     if descriptors.len() > MOST {

@@ -36,7 +36,7 @@ pub fn promote<'c>(canonical: &Module<'c>, entry: &str, machine: &TargetMachine)
 /// Like [`promote`], with a deadline: large kernels are promoted in a child, which can be killed.
 ///
 /// # Errors
-/// Those of [`promote`]; [`Error::late`] at the deadline.
+/// Those of [`promote`]; [`crate::error::Error::late`] at the deadline.
 pub fn promote_until<'c>(
     canonical: &Module<'c>,
     entry: &str,

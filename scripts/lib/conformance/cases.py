@@ -191,7 +191,7 @@ class Kernel:
         declared = ty.scalar if ty.scalar in ATOMICS else spelt(ty._replace(scalar=scalar))
         is_half = scalar == "half" and name.startswith(("vload", "vstore"))
         if name.startswith(("vload", "vstore")):
-            lanes = int("".join(c for c in name.split("_")[0] + name.split("half")[-1].split("_")[0] if c.isdigit()) or 1)
+            lanes = int((re.search(r"\d+", name) or ["1"])[0])
             count = 2 * (4 if lanes == 3 and "a_half" in name else lanes)
         else:
             count = 1

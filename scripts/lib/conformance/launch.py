@@ -4,14 +4,21 @@ Its result is one file: for each launch what `out` holds, then the images that w
 program prints.
 """
 
+import ctypes
 import json
 import pathlib
+import signal
 import sys
 
 from . import opencl
 
 
+PR_SET_PDEATHSIG = 1
+
+
 def main():
+    # A driver that compiles for ever must not go on when nobody waits for it any more.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     job = json.loads(pathlib.Path(sys.argv[1]).read_text())
     code, given = pathlib.Path(job["code"]).read_bytes(), pathlib.Path(job["given"]).read_bytes()
     text = code if code[:4] == b"\x03\x02\x23\x07" else code.decode()

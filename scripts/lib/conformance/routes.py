@@ -9,7 +9,7 @@ import tempfile
 from . import arguments
 from .cases import GIVEN
 
-LIMIT = 300
+LIMIT = 120
 
 
 class Broken(Exception):

@@ -174,6 +174,35 @@ mod tests {
     }
 
     #[test]
+    fn queries_to_which_the_first_order_is_added_are_of_the_order() {
+        let constants: [&[u32]; 3] =
+            [&[op::TYPE_INT, 1, 32, 0], &[op::CONSTANT, 1, 2, FIRST_ORDER], &[op::CONSTANT, 1, 3, 0x10D0]];
+        let queries = |order: u32| -> Vec<Vec<u32>> {
+            vec![
+                vec![order, 1, 10, 9],
+                vec![op::I_ADD, 1, 11, 10, 2],
+                vec![op::IMAGE_QUERY_FORMAT, 1, 12, 9],
+                vec![op::I_ADD, 1, 13, 12, 3],
+            ]
+        };
+        let whole = |order: u32| {
+            let queries = queries(order);
+            module(&constants.into_iter().chain(queries.iter().map(Vec::as_slice)).collect::<Vec<_>>())
+        };
+        assert_eq!(corrected(&whole(op::IMAGE_QUERY_FORMAT)).unwrap().bytes(), whole(op::IMAGE_QUERY_ORDER));
+    }
+
+    #[test]
+    fn variables_that_are_copied_from_are_as_aligned_as_the_copy_says() {
+        let ty: [&[u32]; 1] = [&[op::TYPE_INT, 1, 8, 0]];
+        let code: [&[u32]; 3] =
+            [&[op::VARIABLE, 2, 5, 0], &[op::BITCAST, 3, 6, 5], &[op::COPY_MEMORY_SIZED, 7, 6, 8, ALIGNED, 4]];
+        let said: [&[u32]; 1] = [&[op::DECORATE, 5, ALIGNMENT, 4]];
+        let given = module(&[&ty[..], &code].concat());
+        assert_eq!(corrected(&given).unwrap().bytes(), module(&[&said[..], &ty, &code].concat()));
+    }
+
+    #[test]
     fn imported_functions_are_named_and_variables_are_not() {
         let linkage = |id: u32, name: &str| {
             [&[op::DECORATE, id, LINKAGE_ATTRIBUTES][..], &words::literal(name), &[IMPORT]].concat()

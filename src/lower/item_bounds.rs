@@ -89,3 +89,56 @@ fn is_local_id(value: Value<'_>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+
+    /// Returns the text of the module after the rewriting.
+    fn rewritten(text: &str) -> String {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("valid IR");
+        rewrite(&module);
+        module.verify().expect("valid IR");
+        module.print_to_string().to_string()
+    }
+
+    fn guard(sum: &str) -> String {
+        rewritten(&format!(
+            "declare i64 @_Z12get_local_idj(i32)
+            define i1 @k(i32 %n, i32 %group) {{
+                %id = call i64 @_Z12get_local_idj(i32 0)
+                %l = trunc i64 %id to i32
+                {sum}
+                %inside = icmp sge i32 %sum, 0
+                ret i1 %inside
+            }}"
+        ))
+    }
+
+    #[test]
+    fn an_id_is_subtracted_last() {
+        let text = guard("%m = mul nsw i32 -1, %l\n %a = add nsw i32 %group, %m\n %sum = add nsw i32 %a, %n");
+        assert!(text.contains("%1 = add i32 %group, %n\n  %2 = sub i32 %1, %l\n"), "{text}");
+        assert!(text.contains("icmp sge i32 %2, 0"), "{text}");
+        let text = guard("%a = sub i32 %group, %l\n %sum = sub i32 %a, %n");
+        assert!(text.contains("%1 = sub i32 %group, %n\n  %2 = sub i32 %1, %l\n"), "{text}");
+    }
+
+    #[test]
+    fn other_sums_stay() {
+        for sum in [
+            "%a = add i32 %group, %n\n %sum = sub i32 %a, %l",
+            "%a = add i32 %group, %l\n %sum = add i32 %a, %n",
+            "%sum = sub i32 %n, %l",
+            "%a = sub i32 %n, %l\n %sum = sub i32 %a, %l",
+        ] {
+            let text = guard(sum);
+            assert!(text.contains("icmp sge i32 %sum, 0"), "{text}");
+        }
+    }
+}

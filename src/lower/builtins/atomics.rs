@@ -4,6 +4,7 @@
 
 use super::barriers::{order_of, scope, scope_of, semantics};
 use super::call::{Call, Replacement, mangled_pointer};
+use super::pointers::element_type;
 use crate::kernel::builtins::{self, Operation};
 use crate::llvm::{IntPredicate, Type, Value};
 
@@ -20,7 +21,8 @@ struct Access<'c, 'a, 'm> {
 }
 
 pub(super) fn atomic<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
-    let (_, lane) = call.types.first()?.pointee()?.lanes()?;
+    let object = call.types.first()?.pointee()?;
+    let (_, lane) = object.lanes()?;
     let (&pointer, rest) = call.args.split_first()?;
     if call.name == "atomic_init" {
         call.builder.store(*rest.first()?, pointer);
@@ -28,22 +30,9 @@ pub(super) fn atomic<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
     }
     let operation = builtins::operation(call.name)?;
     let (scope, orders) = scope_and_orders(call, operation);
-    let ty = element(call, lane)?;
+    let ty = element_type(call.type_of(), object)?;
     let access = Access { call, pointer, scope, orders, ty, lane: lane.to_owned() };
     access.lowered(operation, rest)
-}
-
-/// Returns the type of an object whose type is mangled so.
-fn element<'m>(call: &Call<'_, 'm>, lane: &str) -> Option<Type<'m>> {
-    let types = call.type_of();
-    Some(match lane {
-        "i" | "j" => types.int(32),
-        "l" | "m" => types.int(64),
-        "Dh" => types.half(),
-        "f" => types.float(),
-        "d" => types.double(),
-        _ => return None,
-    })
 }
 
 /// Those of the first atomics are relaxed, and reach all of the device (OpenCL 3.0, 3.3.6.2). The others are sequentially consistent

@@ -23,14 +23,17 @@ pub(super) fn to_named<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
     Some(Replacement::Value(cast(call, pointer, space, class, call.result)))
 }
 
-/// `get_fence(p)`: whether an access to it is ordered among those to global memory, or to local.
+/// `get_fence(p)`: whether an access to it is ordered among those to global memory, or to local; private memory needs no fence.
 pub(super) fn get_fence<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
     let [pointer] = call.args[..] else { return None };
-    let ty = call.type_of().pointer(AddressSpace::Global);
-    let global = cast(call, pointer, "Global", CROSS_WORKGROUP, ty);
-    let is_global = call.builder.icmp(IntPredicate::LLVMIntNE, global, ty.null(), "");
-    let fence = call.builder.select(is_global, call.result.int(GLOBAL_FENCE), call.result.int(LOCAL_FENCE), "");
-    Some(Replacement::Value(fence))
+    let fence_of = |space: AddressSpace, name: &str, class: u32, fence: u64, otherwise: Value<'m>| {
+        let ty = call.type_of().pointer(space);
+        let named = cast(call, pointer, name, class, ty);
+        let is_named = call.builder.icmp(IntPredicate::LLVMIntNE, named, ty.null(), "");
+        call.builder.select(is_named, call.result.int(fence), otherwise, "")
+    };
+    let local = fence_of(AddressSpace::Local, "Local", WORKGROUP, LOCAL_FENCE, call.result.null());
+    Some(Replacement::Value(fence_of(AddressSpace::Global, "Global", CROSS_WORKGROUP, GLOBAL_FENCE, local)))
 }
 
 fn cast<'m>(call: &Call<'_, 'm>, pointer: Value<'m>, space: &str, class: u32, to: Type<'m>) -> Value<'m> {

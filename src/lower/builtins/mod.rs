@@ -13,6 +13,7 @@ mod bits;
 mod call;
 mod conversions;
 mod dot_products;
+mod exponents;
 mod generic_pointers;
 mod images;
 mod instructions;
@@ -50,7 +51,7 @@ const SPIRV: &[(&[&str], Lowering)] = &[
     (&["write_imageh"], images::write_halves),
     (&["__to_global", "__to_local", "__to_private"], generic_pointers::to_named),
     (&["get_fence"], generic_pointers::get_fence),
-    (&["ldexp"], pointers::ldexp),
+    (&["ldexp"], exponents::ldexp),
 ];
 
 /// Rewrites what LLVM's IR can say, for every target.

@@ -3,7 +3,6 @@
 //! Pointers of LLVM's IR have no such type. The backend guesses it from other uses, so that a variable's address, which is that of its
 //! first element too, points to an array or a struct: no driver has the builtin for that.
 
-use super::call::{Call, Replacement};
 use crate::kernel::builtins::types::{self, Type as Mangled};
 use crate::kernel::builtins::{self, Family, demangle, mangle};
 use crate::llvm::{Builder, Function, Inst, Opcode, Type, Types, Value, View};
@@ -127,17 +126,4 @@ fn align_halves<'m>(view: View<'m>, builtin: Function<'m>, name: &str, parameter
             }
         }
     }
-}
-
-/// `ldexp` and `rootn`-like builtins of a vector and one exponent: SPIR-V wants an exponent in each lane.
-pub(super) fn ldexp<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
-    let [value, exponent] = call.args[..] else { return None };
-    let lanes = value.ty().lanes().filter(|_| exponent.ty().lanes().is_none())?;
-    let exponents = call.builder.splat(exponent, value.ty());
-    let types = call.type_of();
-    let lanewise =
-        types::print(&[call.types.first()?.clone(), Mangled::Vector(lanes, Box::new(call.types.get(1)?.clone()))]);
-    let function = types.int(32).vector(lanes);
-    let (ty, name) = (call.result.function(&[value.ty(), function], false), mangle("ldexp", &lanewise));
-    Some(Replacement::Value(call.declared(&name, ty, &[value, exponents]).value()))
 }

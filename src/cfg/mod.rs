@@ -23,6 +23,7 @@ pub mod loops;
 pub mod natural_loops;
 pub mod origin;
 pub mod points_to;
+pub mod repeatable;
 mod rotated_loops;
 pub mod schedule_dependence;
 pub mod short_circuits;

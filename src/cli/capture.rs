@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::options::{Format, KernelFlags, OutputFlags, seconds};
 use super::sandbox;
+use super::terminal::complain;
 use crate::api::{CaptureOptions, capture};
 use crate::error::{Error, Result};
+use crate::host::Verify;
 use crate::report::text;
 
 /// Capture launches of an unmodified host program as suites
@@ -23,6 +25,8 @@ pub struct CaptureArgs {
     pub command: Vec<OsString>,
     #[command(flatten)]
     pub program: ProgramFlags,
+    #[command(flatten)]
+    pub verified: VerifyFlags,
     /// Keep at most N launches of each kernel: the first of each shape, and the 1st, 2nd, 4th, 8th …
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "all")]
     pub max_launches: u64,
@@ -76,6 +80,36 @@ pub struct ProgramFlags {
     pub as_gpu: bool,
 }
 
+/// What is compared when the kernels of a host program are woven.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Program options")]
+pub struct VerifyFlags {
+    /// Launches in which a woven kernel is compared with the program's own before it takes its place [default: first]
+    #[arg(long, value_enum, value_name = "WHICH", requires = "command")]
+    verify: Option<VerifyFlag>,
+}
+
+/// Values of `--verify`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum VerifyFlag {
+    /// The first of each kernel, and the 2nd, 4th, 8th …, up to eight
+    First,
+    /// All; what cannot be compared runs as it is
+    All,
+    /// None
+    None,
+}
+
+impl VerifyFlags {
+    pub(super) fn which(&self) -> Verify {
+        match self.verify {
+            None | Some(VerifyFlag::First) => Verify::First,
+            Some(VerifyFlag::All) => Verify::All,
+            Some(VerifyFlag::None) => Verify::None,
+        }
+    }
+}
+
 impl ProgramFlags {
     /// Refuses the flags where there is no program.
     ///
@@ -103,7 +137,8 @@ pub fn run(args: &CaptureArgs) -> Result<u8> {
         Format::Json => output.show(&result, |_| String::new())?,
         Format::Text => output.show_on_stderr(|style| text::capture(&result, &args.folder, args.verbose, style)),
     }
-    Ok(0)
+    result.complaints.iter().for_each(|text| complain(text));
+    Ok(u8::from(!result.complaints.is_empty()))
 }
 
 impl CaptureArgs {
@@ -115,6 +150,7 @@ impl CaptureArgs {
             .kernels(self.kernels.clone())
             .all(self.all)
             .sample_by_coverage(self.sample_by_coverage)
+            .verify(self.verified.which())
             .replay(!self.no_replay)
             .measure_native(self.measure_native)
     }

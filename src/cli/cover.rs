@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use super::capture::ProgramFlags;
+use super::capture::{ProgramFlags, VerifyFlags};
 use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
 use super::sandbox;
@@ -50,6 +50,8 @@ pub struct CoverArgs {
     pub repeats: u32,
     #[command(flatten)]
     pub program: ProgramFlags,
+    #[command(flatten)]
+    pub verified: VerifyFlags,
     #[command(flatten)]
     pub of_program: CoveredProgramFlags,
     #[command(flatten)]
@@ -177,7 +179,7 @@ fn run_program(args: &CoverArgs) -> Result<u8> {
     }
     let open = args.kernel.open_options(args.output.terminal());
     let mut result = cover_program(&args.command, &open, &args.program_options())?;
-    result.complaints = missed(&args.fail_under, &result.total);
+    result.complaints.extend(missed(&args.fail_under, &result.total));
     if let Some(file) = &args.output.output {
         store::write(&result, file)?;
     }
@@ -211,6 +213,7 @@ impl CoverArgs {
         let texts = self.of_program.keep.clone().or(self.output.output.as_deref().map(texts_beside));
         CoverProgramOptions::new()
             .as_gpu(self.program.as_gpu)
+            .verify(self.verified.which())
             .kernels(self.of_program.kernels.clone())
             .mcdc(self.options().mcdc)
             .texts(texts)

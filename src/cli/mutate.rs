@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use super::capture::{ProgramFlags, size};
+use super::capture::{ProgramFlags, VerifyFlags, size};
 use super::interrupt::interruptible;
 use super::options::{Format, KernelFlags, MutationLevelFlag, OF_COMPILING, OutputFlags};
 use super::sandbox;
@@ -96,6 +96,8 @@ pub struct MutateArgs {
     pub batch: BatchFlag,
     #[command(flatten)]
     pub program: ProgramFlags,
+    #[command(flatten)]
+    pub verified: VerifyFlags,
     #[command(flatten)]
     pub of_program: MutatedProgramFlags,
     #[command(flatten)]
@@ -316,6 +318,7 @@ impl MutateArgs {
         let texts = flags.keep.clone().or(self.output.output.as_deref().map(texts_beside));
         new.oracle(oracle)
             .as_gpu(self.program.as_gpu)
+            .verify(self.verified.which())
             .kernels(flags.kernels.clone())
             .operators(self.operators.clone())
             .sample(self.sample)

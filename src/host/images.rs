@@ -25,16 +25,21 @@ const TYPES: [&str; 15] = [
     "FLOAT",
 ];
 
-/// Returns the size and the format of an image; `None` if suites have no such image.
-pub fn image(image: &records::Image) -> Option<(ImageShape, ImageFormat)> {
+/// Returns a format by OpenCL's numbers; `None` if suites have no such images.
+pub fn format(channel_order: u32, channel_type: u32) -> Option<ImageFormat> {
     let name = |names: &[&str], first: u32, number: u32| {
         let at = usize::try_from(number.checked_sub(first)?).ok()?;
         names.get(at).map(|name| (*name).to_owned())
     };
-    let format = ImageFormat {
-        channel_order: name(&ORDERS, 0x10B0, image.channel_order)?,
-        channel_type: name(&TYPES, 0x10D0, image.channel_type)?,
-    };
+    Some(ImageFormat {
+        channel_order: name(&ORDERS, 0x10B0, channel_order)?,
+        channel_type: name(&TYPES, 0x10D0, channel_type)?,
+    })
+}
+
+/// Returns the size and the format of an image; `None` if suites have no such image.
+pub fn image(image: &records::Image) -> Option<(ImageShape, ImageFormat)> {
+    let format = format(image.channel_order, image.channel_type)?;
     let [width, height, depth] = image.extent;
     let shape = match image.object {
         0x10F1 => ImageShape::D2 { width, height },

@@ -27,13 +27,15 @@ pub use command::{Ended, signal_name};
 pub use convert::{Contents, Converted, convert};
 pub use globs::matches_one;
 pub use headers::{PlacedHeaders, copy_headers, place_headers};
+pub use images::format as image_format;
 pub use origin::{Code, IncludedFile, code_of, most_forms};
 pub use records::{BuildStatus, Constant, Header, Launch, Origin, Piece, Program};
 pub use server::{Answers, Server};
-pub use session::{CaptureSettings, Session, Spot, run_natively};
+pub use session::{CaptureSettings, Session, Spot, Verify, run_natively};
 pub use sources::{SameText, SourceFiles, same_texts};
 pub use spool::{
-    LaunchedKernel, NOT_SELECTED, NotWoven, ProbeFile, Process, Reason, Spool, UNWRITABLE, kernels_of, unknown_launches,
+    DIFFERS, LaunchedKernel, NOT_SELECTED, NotWoven, ProbeFile, Process, Reason, Spool, UNWRITABLE, kernels_of,
+    unknown_launches,
 };
 pub use trial::{Trial, TrialEnd, Tried};
 pub use watch::{Arrival, Watch};

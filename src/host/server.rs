@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::protocol::{Answer, Ask, Woven};
+use super::protocol::{Answer, Ask, Compare, Compared, Different, Request, Woven};
 use crate::error::{Error, Result};
 use crate::files::private::{self, PrivateFolder};
 
@@ -23,6 +23,12 @@ pub trait Answers: Send + Sync {
     /// # Errors
     /// The reason, for people: the program's kernels then run as they are.
     fn weave(&self, ask: &Ask) -> std::result::Result<Woven, String>;
+
+    /// Returns in which pieces of memory a woven kernel has left something else than the program's own.
+    ///
+    /// # Errors
+    /// Why that cannot be said, for people.
+    fn compare(&self, ask: &Compare) -> std::result::Result<Vec<Different>, String>;
 }
 
 /// Bytes of a request, at most.
@@ -139,14 +145,21 @@ fn answer(stream: UnixStream, answers: &dyn Answers) {
     if BufReader::new((&stream).take(MOST)).read_until(b'\n', &mut line).is_err() || line.last() != Some(&b'\n') {
         return;
     }
-    let woven = Ask::parse(&line).and_then(|ask| {
-        let woven = catch_unwind(AssertUnwindSafe(|| answers.weave(&ask)));
-        woven.unwrap_or_else(|_| Err("kassay failed: please report this".to_owned()))
-    });
-    if let Ok(mut line) = serde_json::to_vec(&Answer::from(woven)) {
+    let line = match Request::parse(&line) {
+        Ok(Request::Weave(ask)) => serde_json::to_vec(&Answer::from(guarded(|| answers.weave(&ask)))),
+        Ok(Request::Compare(ask)) => serde_json::to_vec(&Compared::from(guarded(|| answers.compare(&ask)))),
+        Err(error) => serde_json::to_vec(&Answer::from(Err(error))),
+    };
+    if let Ok(mut line) = line {
         line.push(b'\n');
         let _ = (&stream).write_all(&line);
     }
+}
+
+/// Makes an error of a panic.
+fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.unwrap_or_else(|_| Err("kassay failed: please report this".to_owned()))
 }
 
 #[cfg(test)]
@@ -165,6 +178,13 @@ mod tests {
                     let plain = vec![Plain { kernel: name.to_owned(), reason: ask.process.clone() }];
                     Ok(Woven { plain, ..Woven::default() })
                 }
+            }
+        }
+
+        fn compare(&self, ask: &Compare) -> std::result::Result<Vec<Different>, String> {
+            match ask.program.as_str() {
+                "panic" => panic!("deliberately"),
+                name => Ok(vec![Different { memory: ask.memory.len(), message: name.to_owned() }]),
             }
         }
     }

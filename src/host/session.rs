@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::command::{self, Ended};
@@ -39,6 +39,21 @@ pub struct CaptureSettings {
     /// Whether launches that cover what no earlier one of their kernel has covered are kept, too. The layer needs answers
     /// ([`Session::answer`]) for that.
     pub sample_by_coverage: bool,
+    /// Which launches of a woven kernel are compared with the program's own.
+    pub verify: Verify,
+}
+
+/// Which launches of a woven kernel are compared with the program's own kernel before the one takes the place of the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verify {
+    /// The first, and the 2nd, 4th, 8th …, up to eight of each kernel.
+    #[default]
+    First,
+    /// All; what cannot be compared runs as it is.
+    All,
+    /// None.
+    None,
 }
 
 impl CaptureSettings {
@@ -52,6 +67,7 @@ impl CaptureSettings {
             kernels: Vec::new(),
             all: false,
             sample_by_coverage: false,
+            verify: Verify::default(),
         }
     }
 }

@@ -113,6 +113,8 @@ struct KernelLine {
 /// A line of `notes.jsonl`.
 #[derive(Debug, Deserialize)]
 struct NoteLine {
+    #[serde(default)]
+    kind: String,
     message: String,
     #[serde(flatten)]
     about: Option<NotWoven>,
@@ -130,6 +132,9 @@ pub struct NotWoven {
     #[serde(skip)]
     pub meaning: String,
 }
+
+/// The reason of kernels that run as they are because they were seen to do something else when woven.
+pub const DIFFERS: &str = "differs-when-woven";
 
 /// A line of `probes.jsonl`.
 #[derive(Debug, Deserialize)]
@@ -169,6 +174,8 @@ pub struct Process {
     pub probes: Vec<ProbeFile>,
     /// Why kernels ran as they are.
     pub not_woven: Vec<NotWoven>,
+    /// Why launches of woven kernels were not compared with the program's own.
+    pub not_verified: Vec<NotWoven>,
 }
 
 /// A row of counters.
@@ -265,10 +272,13 @@ impl Spool {
         for line in self.lines::<KernelLine>(&folder.join("kernels.jsonl")) {
             counts.push((line.program, line.name, row(line.kernel)));
         }
-        let mut not_woven = Vec::new();
-        for NoteLine { message, about } in self.lines(&folder.join("notes.jsonl")) {
+        let (mut not_woven, mut not_verified) = (Vec::new(), Vec::new());
+        for NoteLine { kind, message, about } in self.lines(&folder.join("notes.jsonl")) {
             match about {
-                Some(about) => not_woven.push(NotWoven { meaning: message, ..about }),
+                Some(about) => {
+                    let list = if kind == "not-verified" { &mut not_verified } else { &mut not_woven };
+                    list.push(NotWoven { meaning: message, ..about });
+                }
                 None if self.notes.contains(&message) => {}
                 None => self.notes.push(message),
             }
@@ -284,7 +294,18 @@ impl Spool {
         launches.sort_by_key(|launch| launch.sequence);
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let ProcessRecord { pid, started_ms, command } = record;
-        Process { name, pid, command, started_ms, counts, unknown: row(UNKNOWN_ROW), launches, probes, not_woven }
+        Process {
+            name,
+            pid,
+            command,
+            started_ms,
+            counts,
+            unknown: row(UNKNOWN_ROW),
+            launches,
+            probes,
+            not_woven,
+            not_verified,
+        }
     }
 
     /// Reads the counters of a process.

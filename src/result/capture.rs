@@ -37,6 +37,9 @@ pub struct CaptureResult {
     /// Launches whose kernel is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// Why the exit code is 1: kernels whose woven code does something else, so that coverage did not choose their launches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub complaints: Vec<String>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }

@@ -131,6 +131,14 @@ pub struct LeftOut {
     pub count: u64,
 }
 
+impl LeftOut {
+    /// What to complain of where the woven kernel does something else than the program's own.
+    pub fn complaint(&self) -> String {
+        let kernel = self.kernel.as_deref().unwrap_or("a kernel");
+        format!("the program's own {kernel} stays, because the woven one does something else: {}", self.meaning)
+    }
+}
+
 /// A result of a command that sets of kernels can have.
 pub trait InSet: Sized {
     /// What the results of a set sum up to.

@@ -35,6 +35,16 @@ impl Comparison {
     pub fn passed(&self) -> bool {
         self.mismatches == 0
     }
+
+    /// Says where the first difference is, and how many there are. `expected` and `actual` name who left which values.
+    pub fn message(&self, expected: &str, actual: &str) -> Option<String> {
+        let first = self.first.as_ref()?;
+        let field = first.field.as_ref().map(|field| format!(".{field}")).unwrap_or_default();
+        Some(format!(
+            "element {}{field}: {expected} left {}, {actual} {}; {} of {} elements differ",
+            first.index, first.expected, first.actual, self.mismatches, self.elements
+        ))
+    }
 }
 
 /// The first scalar that differs.
@@ -92,6 +102,12 @@ pub fn compare(expected: &[u8], actual: &[u8], ty: Option<&Type>, tolerance: Tol
     out
 }
 
+/// Relative differences up to this are called rounding, of whatever element.
+const ROUNDING: f64 = 1e-4;
+
+/// Differences up to this part of the largest element are called rounding.
+const ROUNDING_OF_LARGEST: f64 = 1e-2;
+
 /// How far floats differ, of all elements together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deviation {
@@ -132,6 +148,19 @@ impl Deviation {
         Some(all)
     }
 
+    /// Returns twice what was measured, relative to each element if that is little, otherwise absolute; `None` if it is
+    /// more than rounding.
+    pub fn tolerance(self) -> Option<Tolerance> {
+        let twice = |measured: f64| round_up(2.0 * measured);
+        if self.relative <= ROUNDING {
+            Some(Tolerance { abs: 0.0, rel: twice(self.relative) })
+        } else if self.absolute <= ROUNDING_OF_LARGEST * self.largest {
+            Some(Tolerance { abs: twice(self.absolute), rel: 0.0 })
+        } else {
+            None
+        }
+    }
+
     /// Returns what two measurements have in common.
     #[must_use]
     pub fn max(self, other: Deviation) -> Deviation {
@@ -141,6 +170,18 @@ impl Deviation {
             largest: self.largest.max(other.largest),
         }
     }
+}
+
+/// Rounds up to two digits.
+fn round_up(value: f64) -> f64 {
+    if value <= 0.0 || !value.is_finite() {
+        return value;
+    }
+    let unit = 10_f64.powf(value.log10().floor() - 1.0);
+    let rounded = (value / unit).ceil() * unit;
+    // Without the digits that the multiplication adds.
+    let text = format!("{rounded:.1e}");
+    text.parse::<f64>().ok().filter(|short| *short >= value).unwrap_or(rounded)
 }
 
 fn leaf_bytes<'a>(leaf: &Leaf, element: &'a [u8]) -> &'a [u8] {
@@ -216,5 +257,22 @@ mod tests {
         let other_padding = [7, 1, 2, 3, 0, 0, 128, 63];
         assert!(compare(&expected, &other_padding, Some(&ty), Tolerance::default()).passed());
         assert!(!compare(&expected, &[8, 0, 0, 0, 0, 0, 128, 63], Some(&ty), Tolerance::default()).passed());
+    }
+
+    #[test]
+    fn tolerances_are_rounded_up() {
+        assert_eq!(round_up(1.21e-7), 1.3e-7);
+        assert_eq!(round_up(2.0), 2.0);
+        assert_eq!(round_up(0.0), 0.0);
+        assert!(round_up(9.99e-5) >= 9.99e-5);
+    }
+
+    #[test]
+    fn what_is_more_than_rounding_has_no_tolerance() {
+        let of = |absolute, relative, largest| Deviation { absolute, relative, largest }.tolerance();
+        assert_eq!(of(1e-6, 1e-6, 1.0), Some(Tolerance { abs: 0.0, rel: 2e-6 }));
+        // Near zero, the difference is relative to nothing.
+        assert_eq!(of(1e-6, f64::INFINITY, 1.0), Some(Tolerance { abs: 2e-6, rel: 0.0 }));
+        assert_eq!(of(0.5, 0.5, 1.0), None);
     }
 }

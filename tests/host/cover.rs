@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 use super::TestResult;
 use super::programs::{Program, kassay, repository};
 
+/// The number of kassay's compiler.
+const CLANG: u32 = 22;
+
 impl Program {
     /// Covers the program with these flags and arguments. Returns kassay's output.
     fn cover(&self, flags: &[&str], arguments: &[&str]) -> TestResult<Output> {
@@ -306,5 +309,59 @@ fn standard_output_is_the_programs() -> TestResult {
     assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
     let lines = fs::read_to_string(lines)?;
     assert!(lines.contains("DA:3,1") && lines.contains("program.cl"), "{lines}");
+    Ok(())
+}
+
+#[test]
+fn a_kernel_that_does_something_else_when_woven_stays_as_it_is() -> TestResult {
+    let program = Program::of("own_compiler")?;
+    let native = program.native(&program.directory)?;
+    if !native.status.success() {
+        return Ok(());
+    }
+    for flags in [&[][..], &["--verify", "all"]] {
+        let output = program.cover(flags, &[])?;
+        assert_eq!(output.stdout, native.stdout, "{flags:?}");
+        let result = program.written()?;
+        only(&result, "double_up", 3);
+        if String::from_utf8(native.stdout.clone())?.trim_end() == format!("own_compiler: {CLANG}") {
+            // The driver's compiler is the same as kassay's.
+            assert_eq!((&result["left_out"], output.status.code()), (&json!([]), Some(0)));
+            continue;
+        }
+        assert!(covered(&result, "stamp").is_empty());
+        let left_out = &result["left_out"][0];
+        let of = |key: &str| &left_out[key];
+        assert_eq!(
+            (of("kernel"), of("reason"), of("count")),
+            (&json!("stamp"), &json!("differs-when-woven"), &json!(6)),
+            "{flags:?}"
+        );
+        assert!(of("meaning").as_str().is_some_and(|meaning| meaning.starts_with("argument out: element 0: ")));
+        let error = String::from_utf8(output.stderr)?;
+        assert!(error.contains("the program's own stamp stays") && output.status.code() == Some(1), "{error}");
+    }
+    let output = program.cover(&["--verify", "none"], &[])?;
+    assert_eq!(String::from_utf8(output.stdout)?, format!("own_compiler: {CLANG}\n"));
+    assert_eq!(only(&program.written()?, "stamp", 6)["coverage"]["branch"], ratio(2, 2));
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() -> TestResult {
+    for (name, why) in
+        [("printing", "the kernel prints"), ("svm_list", "the kernel follows pointers that are in memory")]
+    {
+        let program = Program::of(name)?;
+        if program.native(&program.directory)?.status.code() != Some(0) {
+            continue;
+        }
+        let notes = program.coverage(&[], &[])?["notes"].to_string();
+        assert!(notes.contains(why), "{notes}");
+        let output = program.cover(&["--verify", "all"], &[])?;
+        let result = program.written()?;
+        assert!(output.status.success() && covered(&result, "walk").is_empty());
+        assert!(result["left_out"][0]["count"].as_u64() > Some(0), "{result:#}");
+    }
     Ok(())
 }

@@ -50,17 +50,6 @@ impl Program {
         assert_eq!(output.status.code(), Some(2), "{error}");
         Ok(error)
     }
-
-    /// Runs the program without kassay's layer.
-    fn native(&self, directory: &Path) -> TestResult<Output> {
-        let mut command = Command::new(&self.path);
-        command.current_dir(directory);
-        if std::env::var_os("OCL_ICD_VENDORS").is_none() && !Path::new("/etc/OpenCL/vendors").is_dir() {
-            let home = std::env::var_os("HOME").ok_or("no home")?;
-            command.env("OCL_ICD_VENDORS", Path::new(&home).join(".local/share/kassay/opencl/vendors"));
-        }
-        Ok(command.output()?)
-    }
 }
 
 /// All mutants of a result that are no duplicates, by kernel and id.
@@ -228,6 +217,25 @@ fn where_launches_do_not_say_enough_processes_decide() -> TestResult {
         assert!(decided_by(&result, "launches").is_empty());
         assert!(kernel_notes(&result).contains(why), "{}", kernel_notes(&result));
     }
+    Ok(())
+}
+
+#[test]
+fn a_kernel_that_does_something_else_when_woven_has_no_mutants() -> TestResult {
+    let program = Program::of("own_compiler")?;
+    let native = String::from_utf8(program.native(&program.directory)?.stdout)?;
+    let output = program.mutate(&["-j", "2", "--sample", "4"], &[])?;
+    let text = fs::read_to_string(program.folder.path().join("mutate.json"))?;
+    let result: Value = serde_json::from_str(&text)?;
+    let names: Vec<&Value> =
+        result["kernels"].as_array().into_iter().flatten().map(|kernel| &kernel["kernel"]).collect();
+    if native.trim_end() == "own_compiler: 22" {
+        assert_eq!((names.len(), output.status.code()), (2, Some(0)));
+        return Ok(());
+    }
+    assert_eq!((names, output.status.code()), (vec![&json!("double_up")], Some(1)));
+    assert_eq!(result["left_out"][0]["reason"], "differs-when-woven");
+    assert_eq!(result["failed"], json!([]));
     Ok(())
 }
 

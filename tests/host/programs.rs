@@ -26,6 +26,17 @@ impl Program {
         Program::compile(&repository("testdata/hosts/c").join(name).with_extension("c"))
     }
 
+    /// Runs the program without kassay's layer.
+    pub fn native(&self, directory: &Path) -> TestResult<Output> {
+        let mut command = Command::new(&self.path);
+        command.current_dir(directory);
+        if std::env::var_os("OCL_ICD_VENDORS").is_none() && !Path::new("/etc/OpenCL/vendors").is_dir() {
+            let home = std::env::var_os("HOME").ok_or("no home")?;
+            command.env("OCL_ICD_VENDORS", Path::new(&home).join(".local/share/kassay/opencl/vendors"));
+        }
+        Ok(command.output()?)
+    }
+
     /// Compiles a C program.
     pub fn compile(source: &Path) -> TestResult<Program> {
         let folder = tempfile::tempdir()?;

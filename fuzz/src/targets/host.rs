@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use kassay::host::protocol::{Answer, Ask, Plain, Woven};
+use kassay::host::protocol::{Answer, Ask, Compare, Different, Plain, Request, Woven};
 use kassay::host::{Answers, Contents, Server, Spool, convert, kernels_of, unknown_launches};
 use tempfile::TempDir;
 
@@ -27,6 +27,12 @@ impl Answers for Echo {
             None => Ok(Woven { plain, ..Woven::default() }),
         }
     }
+
+    fn compare(&self, ask: &Compare) -> Result<Vec<Different>, String> {
+        let different = ask.memory.iter().enumerate();
+        let all = different.filter(|(_, left)| left.own != left.woven);
+        Ok(all.map(|(memory, left)| Different { memory, message: left.own.clone() }).collect())
+    }
 }
 
 static SERVER: LazyLock<(TempDir, Server)> = LazyLock::new(|| {
@@ -42,14 +48,19 @@ pub fn layer(input: &[u8]) {
         let line = serde_json::to_vec(&Answer::from(Ok(woven))).expect("answers are JSON");
         let _ = reply::parse(&line);
     }
-    let _ = Ask::parse(input);
+    let _ = reply::parse_compared(input, 2);
     let mut line: Vec<u8> = input.iter().copied().filter(|byte| *byte != b'\n').take(60_000).collect();
+    let request = Request::parse(&line);
     line.push(b'\n');
     let mut stream = UnixStream::connect(SERVER.1.path()).expect("the server listens");
     stream.write_all(&line).expect("the server reads");
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).expect("the server answers");
-    reply::parse(&answer).map_or_else(|why| assert_ne!(why.reason, "bad-answer", "{}", why.message), drop);
+    let read = match request {
+        Ok(Request::Compare(Compare { memory, .. })) => reply::parse_compared(&answer, memory.len()).map(drop),
+        _ => reply::parse(&answer).map(drop),
+    };
+    read.map_or_else(|why| assert_ne!(why.reason, "bad-answer", "{}", why.message), drop);
 }
 
 /// Files of a folder of what the layer saw: a program, `process.json`, a launch, the kernels, notes, probes, counters.

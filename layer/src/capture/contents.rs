@@ -9,9 +9,10 @@ use opencl_sys::{
 };
 
 use super::Request;
-use super::plan::{Plan, Region, Segment, Source};
+use super::plan::{Region, Segment, Source};
 use crate::driver::{Driver, call};
 use crate::shadow::memory::Image;
+use crate::shadow::{Handle, Pinned};
 use crate::spool;
 use crate::spool::blobs::Draft;
 use crate::spool::counts::Column;
@@ -41,8 +42,8 @@ fn written(result: io::Result<()>) -> Result<(), Column> {
 ///
 /// # Safety
 /// The request must be one that the driver has objects of, with a wait list as long as it says.
-pub unsafe fn wait(driver: &Driver, request: &Request, plan: &Plan) -> Result<(), Column> {
-    let others = plan.pinned.as_ref().map_or(&[][..], |pinned| &pinned.queues);
+pub unsafe fn wait(driver: &Driver, request: &Request, pinned: Option<&Pinned>) -> Result<(), Column> {
+    let others = pinned.map_or(&[][..], |pinned| &pinned.queues);
     // A queue may wait for another one's events, which come only once that one is flushed.
     for queue in others {
         check(call!(driver, clFlush(*queue as cl_command_queue)))?;
@@ -68,18 +69,18 @@ pub unsafe fn finish(driver: &Driver, queue: cl_command_queue) -> Result<(), Col
 /// Reads the regions that are wanted.
 ///
 /// # Safety
-/// The objects of the plan must be alive.
+/// The objects of the regions must be alive, and in the context, as is the queue.
 pub unsafe fn read(
     driver: &Driver,
-    queue: cl_command_queue,
-    plan: &Plan,
+    (queue, context): (cl_command_queue, Handle),
+    regions: &[Region],
     wanted: impl Fn(&Region) -> bool,
 ) -> Result<Vec<Taken>, Column> {
     let spool = spool::folder().ok_or(Column::Unwritable)?;
-    let reader = Reader { driver, queue, context: plan.context as cl_context };
+    let reader = Reader { driver, queue, context: context as cl_context };
     let mut chunk = Vec::new();
     let mut all = Vec::new();
-    for (index, region) in plan.regions.iter().enumerate().filter(|(_, region)| wanted(region)) {
+    for (index, region) in regions.iter().enumerate().filter(|(_, region)| wanted(region)) {
         let mut draft = Draft::new(spool, region.length).map_err(|error| match written(Err(error)) {
             Err(reason) => reason,
             Ok(()) => Column::Unwritable,

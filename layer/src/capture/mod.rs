@@ -20,7 +20,7 @@ use opencl_sys::{cl_command_queue, cl_event, cl_int, cl_kernel};
 use crate::boundary::shielded;
 use crate::driver::Driver;
 use crate::live;
-use crate::shadow::{self, State, key};
+use crate::shadow::{self, Handle, State, key};
 use crate::spool::blobs::{self, Refusal};
 use crate::spool::counts::{Column, Row, count, uncount};
 use crate::spool::process::{self, Process};
@@ -153,9 +153,11 @@ fn disturb(state: &State, request: &Request, own: Option<&Plan>) {
 }
 
 unsafe fn snapshot(driver: &Driver, request: &Request, process: &Process, plan: Plan) -> Result<Snapshot, Column> {
-    contents::wait(driver, request, &plan)?;
+    contents::wait(driver, request, plan.pinned.as_ref())?;
     let is_certain = !matches!(plan.chosen, Chosen::Perhaps(_));
-    let before = contents::read(driver, request.queue, &plan, |region| is_certain || region.may_be_written)?;
+    let before = contents::read(driver, place(request, &plan), &plan.reached.regions, |region| {
+        is_certain || region.may_be_written
+    })?;
     let mut snapshot = Snapshot { plan, before, written: None };
     if is_certain && !spool::config().after {
         check_undisturbed(&snapshot.plan)?;
@@ -223,7 +225,8 @@ unsafe fn complete(
         Some(path) => path,
         None => {
             contents::finish(driver, request.queue)?;
-            let after = contents::read(driver, request.queue, &plan, |region| region.may_be_written)?;
+            let after =
+                contents::read(driver, place(request, &plan), &plan.reached.regions, |region| region.may_be_written)?;
             check_undisturbed(&plan)?;
             write(driver, request, process, &plan, before, after)?
         }
@@ -249,9 +252,11 @@ unsafe fn replace(
         Err(reason) => return Ok(reason),
     };
     let write = || {
-        before.extend(contents::read(driver, request.queue, &plan, |region| !region.may_be_written)?);
+        before.extend(contents::read(driver, place(request, &plan), &plan.reached.regions, |region| {
+            !region.may_be_written
+        })?);
         let is_wanted = |region: &Region| region.may_be_written && spool::config().after;
-        let after = contents::read(driver, request.queue, &plan, is_wanted)?;
+        let after = contents::read(driver, place(request, &plan), &plan.reached.regions, is_wanted)?;
         check_undisturbed(&plan)?;
         write(driver, request, process, &plan, before, after)
     };
@@ -272,9 +277,13 @@ unsafe fn replace(
     }
 }
 
+/// The queue of a launch, and the context.
+fn place(request: &Request, plan: &Plan) -> (cl_command_queue, Handle) {
+    (request.queue, plan.context)
+}
+
 fn check_undisturbed(plan: &Plan) -> Result<(), Column> {
-    let disturbed = |pinned: &shadow::Pinned| pinned.watch.disturbed.load(std::sync::atomic::Ordering::Relaxed);
-    if plan.pinned.as_ref().is_some_and(disturbed) { Err(Column::Disturbed) } else { Ok(()) }
+    if plan.pinned.as_ref().is_some_and(shadow::Pinned::is_disturbed) { Err(Column::Disturbed) } else { Ok(()) }
 }
 
 /// Puts contents and the launch's file in place; the file last, so that it never names contents that are not there.
@@ -294,7 +303,7 @@ unsafe fn write(
     let bytes = new.iter().map(|piece| piece.bytes).sum();
     blobs::take(bytes).map_err(|refusal| refused(refusal, None))?;
     let keep = || -> std::io::Result<PathBuf> {
-        let mut pieces = vec![(None, None); plan.regions.len()];
+        let mut pieces = vec![(None, None); plan.reached.regions.len()];
         for taken in before {
             pieces[taken.region].0 = Some(taken.draft.keep(spool)?.blob);
         }

@@ -25,10 +25,7 @@ pub struct Plan {
     pub sequence: u64,
     pub context: Handle,
     pub queue_properties: u64,
-    pub arguments: Vec<Value>,
-    pub regions: Vec<Region>,
-    /// The regions that only other memory points to.
-    pub indirect: Vec<usize>,
+    pub reached: Reached,
     /// Bytes to be read at most.
     pub bytes: u64,
     pub pinned: Option<Pinned>,
@@ -36,6 +33,14 @@ pub struct Plan {
     pub chosen: Chosen,
     /// Whether it covered what no earlier launch of its kind had; `None`: not known.
     pub new_coverage: Option<bool>,
+}
+
+/// What a launch's arguments stand for, and the memory that they reach.
+pub struct Reached {
+    pub arguments: Vec<Value>,
+    pub regions: Vec<Region>,
+    /// The regions that only other memory points to.
+    pub indirect: Vec<usize>,
 }
 
 /// An argument at the time of the launch.
@@ -49,6 +54,7 @@ pub enum Value {
 }
 
 /// A piece of memory that no other region overlaps.
+#[derive(Clone)]
 pub struct Region {
     /// The serial of the object that has the memory.
     pub root: u64,
@@ -63,6 +69,7 @@ pub struct Region {
 }
 
 /// How a region is read.
+#[derive(Clone)]
 pub enum Source {
     /// Parts of buffers that make up the region, in order.
     Buffers(Vec<Segment>),
@@ -94,30 +101,10 @@ struct Use {
 pub fn plan(state: &mut State, kind: usize, request: &Request, sequence: u64, chosen: Chosen) -> Result<Plan, Column> {
     let queue = state.queues.get(&key(request.queue)).ok_or(Column::UnknownKernel)?;
     let (context, queue_properties) = (queue.context, queue.properties);
-    if !state.user_events.is_empty() {
-        return Err(Column::UserEvent);
-    }
-    if state.svm.values().any(|allocation| allocation.context == context && allocation.flags & SVM_ATOMICS != 0) {
-        return Err(Column::SvmAtomics);
-    }
-    let kernel = state.kernels.get(&key(request.kernel)).ok_or(Column::UnknownKernel)?;
+    let reached = Reached::by(state, kind, request)?;
     let found = &state.kinds[kind];
-    let parameters = found.signature.parameters.as_deref();
-    let count = parameters.map_or(kernel.arguments.len(), <[Parameter]>::len);
-    let mut arguments = Vec::with_capacity(count);
-    let mut uses = Vec::new();
-    let mut regions: Vec<Region> = Vec::new();
-    for index in 0..count {
-        let argument = kernel.arguments.get(index).unwrap_or(&Argument::Unset);
-        let parameter = parameters.and_then(|all| all.get(index));
-        arguments.push(value(state, argument, parameter, index, &mut uses, &mut regions)?);
-    }
-    let mut indirect = Vec::new();
-    for pointer in &kernel.indirect {
-        indirect.push(svm_region(state, *pointer, true, &mut regions).ok_or(Column::UnknownMemory)?.0);
-    }
-    merge(state, uses, &mut arguments, &mut regions)?;
-    let bytes = regions
+    let bytes = reached
+        .regions
         .iter()
         .map(|region| region.length as u64 * if region.may_be_written && config().after { 2 } else { 1 })
         .sum();
@@ -129,9 +116,7 @@ pub fn plan(state: &mut State, kind: usize, request: &Request, sequence: u64, ch
         sequence,
         context,
         queue_properties,
-        arguments,
-        regions,
-        indirect,
+        reached,
         bytes,
         pinned: None,
         chosen,
@@ -139,15 +124,56 @@ pub fn plan(state: &mut State, kind: usize, request: &Request, sequence: u64, ch
     };
     check_budget(state, kind, &plan)?;
     if let Chosen::Perhaps(otherwise) = chosen {
-        let written = plan.regions.iter().filter(|region| region.may_be_written);
+        let written = plan.reached.regions.iter().filter(|region| region.may_be_written);
         let bytes = written.map(|region| region.length as u64).sum();
         if !state.kinds[kind].sampling.look(bytes) {
             return Err(otherwise);
         }
     }
-    let roots = plan.regions.iter().map(|region| region.root).collect();
-    plan.pinned = Some(state.pin(context, key(request.queue), roots));
+    plan.pinned = Some(plan.reached.pin(state, request)?);
     Ok(plan)
+}
+
+impl Reached {
+    /// Finds out what the arguments of a launch stand for. The error is the reason why its memory cannot be read.
+    pub fn by(state: &State, kind: usize, request: &Request) -> Result<Reached, Column> {
+        let context = state.queues.get(&key(request.queue)).ok_or(Column::UnknownKernel)?.context;
+        if !state.user_events.is_empty() {
+            return Err(Column::UserEvent);
+        }
+        if state.svm.values().any(|allocation| allocation.context == context && allocation.flags & SVM_ATOMICS != 0) {
+            return Err(Column::SvmAtomics);
+        }
+        let kernel = state.kernels.get(&key(request.kernel)).ok_or(Column::UnknownKernel)?;
+        let parameters = state.kinds[kind].signature.parameters.as_deref();
+        let count = parameters.map_or(kernel.arguments.len(), <[Parameter]>::len);
+        let mut arguments = Vec::with_capacity(count);
+        let mut uses = Vec::new();
+        let mut regions: Vec<Region> = Vec::new();
+        for index in 0..count {
+            let argument = kernel.arguments.get(index).unwrap_or(&Argument::Unset);
+            let parameter = parameters.and_then(|all| all.get(index));
+            arguments.push(value(state, argument, parameter, index, &mut uses, &mut regions)?);
+        }
+        let mut indirect = Vec::new();
+        for pointer in &kernel.indirect {
+            indirect.push(svm_region(state, *pointer, true, &mut regions).ok_or(Column::UnknownMemory)?.0);
+        }
+        merge(state, uses, &mut arguments, &mut regions)?;
+        Ok(Reached { arguments, regions, indirect })
+    }
+
+    /// Adds the allocation that a pointer points into; returns its region and the offset in it.
+    pub fn add(&mut self, state: &State, pointer: usize) -> Result<(usize, usize), Column> {
+        svm_region(state, pointer, true, &mut self.regions).ok_or(Column::UnknownMemory)
+    }
+
+    /// Keeps the other queues of the context from being released, and watches the memory.
+    pub fn pin(&self, state: &mut State, request: &Request) -> Result<Pinned, Column> {
+        let context = state.queues.get(&key(request.queue)).ok_or(Column::UnknownKernel)?.context;
+        let roots = self.regions.iter().map(|region| region.root).collect();
+        Ok(state.pin(context, key(request.queue), roots))
+    }
 }
 
 /// Refuses what has no room, before anything is read. What is equal to contents that are there costs nothing, so a launch is

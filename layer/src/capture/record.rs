@@ -106,14 +106,15 @@ pub unsafe fn launch<'a>(
         offset: request.offset.as_ref().map(|sizes| &sizes[..dimensions]),
         global: &request.global[..dimensions],
         local: request.local.as_ref().map(|sizes| &sizes[..dimensions]),
-        arguments: plan.arguments.iter().map(|value| argument(driver, value)).collect(),
+        arguments: plan.reached.arguments.iter().map(|value| argument(driver, value)).collect(),
         memory: plan
+            .reached
             .regions
             .iter()
             .zip(pieces)
             .map(|(region, (before, after))| memory(region, before, after))
             .collect(),
-        indirect: &plan.indirect,
+        indirect: &plan.reached.indirect,
     }
 }
 

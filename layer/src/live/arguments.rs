@@ -83,7 +83,7 @@ fn pointer(state: &State, address: usize) -> Value {
 }
 
 /// Reads a pointer in a value.
-fn member(argument: &kernel::Argument, offset: usize) -> Result<usize, Why> {
+pub fn member(argument: &kernel::Argument, offset: usize) -> Result<usize, Why> {
     let kernel::Argument::Value { bytes, .. } = argument else {
         return Err(Why::new("bad-answer", "a member of an argument that is no value"));
     };

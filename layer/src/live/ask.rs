@@ -9,13 +9,17 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::reply::Why;
+use crate::shadow::program::Id;
 
 /// Bytes of a reply at most.
 const MOST: usize = 64 << 20;
 
-/// A request.
+/// The schema of requests.
+const SCHEMA: &str = "kassay.ask/1";
+
+/// A request for the twins of a program's kernels.
 #[derive(Serialize)]
-pub struct Request<'a> {
+pub struct Weave<'a> {
     schema: &'static str,
     ask: &'static str,
     program: &'a str,
@@ -23,15 +27,56 @@ pub struct Request<'a> {
     mutant: Option<&'a str>,
 }
 
-impl<'a> Request<'a> {
-    /// Asks for the twins of a program's kernels.
-    pub fn weave(program: &'a str, process: &'a str, mutant: Option<&'a str>) -> Request<'a> {
-        Request { schema: "kassay.ask/1", ask: "weave", program, process, mutant }
+impl<'a> Weave<'a> {
+    pub fn new(program: &'a str, process: &'a str, mutant: Option<&'a str>) -> Weave<'a> {
+        Weave { schema: SCHEMA, ask: "weave", program, process, mutant }
     }
 }
 
+/// Asks whether what a twin has left is what the program's own kernel has left, but for the rounding of floats.
+#[derive(Serialize)]
+pub struct Compare<'a> {
+    schema: &'static str,
+    ask: &'static str,
+    spool: &'a Path,
+    program: &'a str,
+    kernel: &'a str,
+    memory: &'a [Left],
+}
+
+impl<'a> Compare<'a> {
+    pub fn new(spool: &'a Path, program: &'a str, kernel: &'a str, memory: &'a [Left]) -> Compare<'a> {
+        Compare { schema: SCHEMA, ask: "compare", spool, program, kernel, memory }
+    }
+}
+
+/// What two kernels have left in a piece of memory: the names of contents in `blobs/`.
+#[derive(Serialize)]
+pub struct Left {
+    pub own: Id,
+    pub woven: Id,
+    /// The arguments of the twin that reach it.
+    pub arguments: Vec<Reaches>,
+    pub image: Option<Format>,
+}
+
+/// An argument and where in a piece of memory it begins, in bytes; `size` is missing if it is not known.
+#[derive(Serialize)]
+pub struct Reaches {
+    pub argument: usize,
+    pub offset: usize,
+    pub size: Option<usize>,
+}
+
+/// The format of an image, in constants of OpenCL.
+#[derive(Serialize)]
+pub struct Format {
+    pub channel_order: u32,
+    pub channel_type: u32,
+}
+
 /// Sends a request and returns the line that comes back, without its end.
-pub fn ask(socket: &Path, request: &Request, limit: Duration) -> Result<Vec<u8>, Why> {
+pub fn ask(socket: &Path, request: &impl Serialize, limit: Duration) -> Result<Vec<u8>, Why> {
     let failed = |error: io::Error| match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut => {
             Why::new("timeout", format!("kassay did not answer within {} ms", limit.as_millis()))
@@ -162,7 +207,7 @@ mod tests {
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
         let server = std::thread::spawn(move || answer(listener.accept().unwrap().0));
-        let result = ask(&path, &Request::weave("00", "1-2-3", Some("7")), limit);
+        let result = ask(&path, &Weave::new("00", "1-2-3", Some("7")), limit);
         server.join().unwrap();
         result
     }
@@ -193,7 +238,7 @@ mod tests {
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
         let server = std::thread::spawn(move || silent(listener.accept().unwrap().0));
-        let request = Request::weave("00", "1-2-3", None);
+        let request = Weave::new("00", "1-2-3", None);
         assert_eq!(ask(&path, &request, Duration::from_millis(50)).unwrap_err().reason, "timeout");
         drop(wait);
         server.join().unwrap();

@@ -2,17 +2,19 @@
 //!
 //! At the first launch of a kernel of a program, kassay is asked for woven code ([`ask`], [`reply`]), which is built in the
 //! program's context ([`woven`]), in a mutation run from what an earlier process has kept ([`binaries`]). From then on a launch gives the twin ([`twin`]) the arguments that have changed
-//! ([`arguments`]) and enqueues it. What it records is in a file of the spool ([`probes`]). Whatever fails leaves the launch as it is.
+//! ([`arguments`]) and enqueues it, once it was seen to do the same as the program's own kernel ([`verify`]). What it records is in a file of the spool ([`probes`]). Whatever fails leaves the launch as it is.
 
 mod arguments;
 mod ask;
 mod binaries;
+mod copies;
 mod objects;
 mod once;
 mod probes;
 mod reply;
 mod table;
 mod twin;
+mod verify;
 mod woven;
 
 use std::sync::Arc;
@@ -28,12 +30,14 @@ use crate::lifecycle;
 use crate::shadow::program::PartialGroups;
 use crate::shadow::{self, Handle, key};
 use crate::spool::config;
+use crate::spool::config::Verify;
 use crate::spool::counts::{Column, Row, count};
 use crate::wrappers::Outcome as _;
 use probes::Probe;
 use reply::{BUSY, Bits, Why};
 pub use table::Table;
 use twin::{Ready, Twin};
+use verify::{Next, Trial};
 use woven::Woven;
 
 /// What becomes of the launches of a kernel object on a device.
@@ -93,14 +97,26 @@ pub unsafe fn launch(
 ) -> (cl_int, Option<Recorded>) {
     let Some(counted) = counted.filter(|_| config().socket.is_some()) else { return (enqueue(request.kernel), None) };
     let ready = shielded(|| prepare(driver, request, &counted)).flatten();
-    let Some((twin, ready)) = ready else {
+    let ready = ready.and_then(|(twin, ready)| shielded(|| choose(driver, request, &counted, twin, ready)).flatten());
+    let Some(Chosen { twin, ready, recorded, trial }) = ready else {
         let status = enqueue(request.kernel);
         if status.succeeded() {
             shielded(|| count(counted.row, Column::Plain));
         }
         return (status, None);
     };
-    let recorded = if counted.is_recorded { shielded(|| Recorded::new(&twin, &ready)).flatten() } else { None };
+    if let Some(trial) = trial {
+        let status = enqueue(request.kernel);
+        shielded(|| {
+            twin.give_back(ready);
+            if status.succeeded() {
+                trial.judge(driver, request, &twin);
+                let column = if twin.woven.verified().is_refuted(twin.name()) { Column::Plain } else { Column::Woven };
+                count(counted.row, column);
+            }
+        });
+        return (status, recorded);
+    }
     let status = enqueue(ready.handle());
     if status.succeeded() {
         shielded(|| {
@@ -123,6 +139,59 @@ pub unsafe fn launch(
         }
     });
     (own, None)
+}
+
+/// A launch that will run as a twin, or be compared with one that has run on copies.
+struct Chosen {
+    twin: Arc<Twin>,
+    ready: Ready,
+    recorded: Option<Recorded>,
+    trial: Option<Trial>,
+}
+
+/// Says what a launch whose twin is ready does. `None`: it runs as it is.
+unsafe fn choose(
+    driver: &'static Driver,
+    request: &Request,
+    counted: &Counted,
+    twin: Arc<Twin>,
+    mut ready: Ready,
+) -> Option<Chosen> {
+    let woven = &twin.woven;
+    let how = if woven.reply.same { config().verify } else { Verify::None };
+    let unrepeatable = twin.recipe().and_then(|recipe| recipe.unrepeatable.as_ref());
+    if let (Some(reason), true) = (unrepeatable, how != Verify::None) {
+        table::tell_unverified(&woven.program, twin.name(), &Why::new("unrepeatable", reason.clone()));
+    }
+    let has_variables = !woven.reply.variables.is_empty();
+    let next = woven.verified().next(how, twin.name(), has_variables, unrepeatable.is_none());
+    if next == Next::Plain {
+        twin.give_back(ready);
+        return None;
+    }
+    let recorded = if counted.is_recorded { Recorded::new(&twin, &ready) } else { None };
+    let trial = match (next, counted.kind) {
+        (Next::Compare, Some(kind)) => match verify::begin(driver, request, kind, &twin, &mut ready) {
+            Ok(trial) => Some(trial),
+            Err(why) => {
+                // What the driver refuses on copies it will refuse of the program, too.
+                if why.reason != verify::REFUSED {
+                    table::tell_unverified(&woven.program, twin.name(), &why);
+                }
+                woven.verified().failed();
+                // Some of its arguments may be copies by now.
+                ready.stamps.fill(0);
+                twin.give_back(ready);
+                if how == Verify::All {
+                    return None;
+                }
+                let (twin, ready) = prepare(driver, request, counted)?;
+                return Some(Chosen { twin, ready, recorded, trial: None });
+            }
+        },
+        _ => None,
+    };
+    Some(Chosen { twin, ready, recorded, trial })
 }
 
 /// Finds the twin of a launch and gives it its arguments. `None`: the launch runs as it is.

@@ -39,6 +39,8 @@ pub struct Woven {
     pub kernels: HashMap<String, Kernel>,
     /// Kernels that run as they are, with kassay's reasons.
     pub plain: HashMap<String, String>,
+    /// Whether the woven kernels are to compute what the program's own do.
+    pub same: bool,
 }
 
 /// A SPIR-V module.
@@ -66,6 +68,8 @@ pub struct Kernel {
     pub module: usize,
     pub arguments: Vec<Argument>,
     pub probe: Option<Probe>,
+    /// Why a launch cannot be repeated on copies of its memory, if it cannot.
+    pub unrepeatable: Option<String>,
 }
 
 /// Where an argument of a woven kernel comes from.
@@ -125,6 +129,8 @@ struct Reply {
     kernels: Vec<KernelLine>,
     #[serde(default)]
     plain: Vec<PlainLine>,
+    #[serde(default)]
+    same: bool,
 }
 
 #[derive(Deserialize)]
@@ -147,6 +153,8 @@ struct KernelLine {
     module: usize,
     arguments: Vec<Argument>,
     probe: Option<Probe>,
+    #[serde(default)]
+    unrepeatable: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -168,18 +176,46 @@ pub fn parse(line: &[u8]) -> Result<Woven, Why> {
     check(reply).map_err(|message| bad(format!("kassay's answer: {message}")))
 }
 
+#[derive(Deserialize)]
+struct Compared {
+    schema: String,
+    error: Option<String>,
+    #[serde(default)]
+    different: Vec<Different>,
+}
+
+#[derive(Deserialize)]
+struct Different {
+    memory: usize,
+    message: String,
+}
+
+/// Reads the reply to a question of what two kernels have left in `count` pieces of memory.
+pub fn parse_compared(line: &[u8], count: usize) -> Result<Vec<(usize, String)>, Why> {
+    let bad = |message: String| Why::new("bad-answer", format!("kassay's answer: {message}"));
+    let reply: Compared = serde_json::from_slice(line).map_err(|error| bad(error.to_string()))?;
+    match reply.error {
+        _ if reply.schema != "kassay.compared/1" => Err(bad(format!("the schema {:?}", reply.schema))),
+        Some(error) => Err(Why::new("not-compared", error)),
+        None if reply.different.iter().any(|different| different.memory >= count) => {
+            Err(bad("there is no such piece of memory".to_owned()))
+        }
+        None => Ok(reply.different.into_iter().map(|different| (different.memory, different.message)).collect()),
+    }
+}
+
 fn check(reply: Reply) -> Result<Woven, String> {
     let modules = reply.modules.into_iter().map(module).collect::<Result<Vec<_>, _>>()?;
     let variables = reply.variables.into_iter().map(variable).collect::<Result<Vec<_>, _>>()?;
     let mut kernels = HashMap::new();
     for line in reply.kernels {
-        let KernelLine { name, module, arguments, probe } = line;
-        let kernel = Kernel { module, arguments, probe };
+        let KernelLine { name, module, arguments, probe, unrepeatable } = line;
+        let kernel = Kernel { module, arguments, probe, unrepeatable };
         check_kernel(&kernel, modules.len(), variables.len()).map_err(|error| format!("kernel {name:?}: {error}"))?;
         kernels.insert(name, kernel);
     }
     let plain = reply.plain.into_iter().map(|line| (line.kernel, line.reason)).collect();
-    Ok(Woven { modules, variables, kernels, plain })
+    Ok(Woven { modules, variables, kernels, plain, same: reply.same })
 }
 
 fn module(line: ModuleLine) -> Result<Module, String> {

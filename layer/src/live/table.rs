@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ask::{self, Request};
+use super::ask::{self, Compare, Left, Weave};
 use super::once::Once;
 use super::probes::{Mapping, Reader};
 use super::reply::{self, Why};
@@ -29,7 +29,7 @@ pub struct Table {
     readers: HashMap<(Handle, Handle), Arc<Reader>>,
     mappings: HashMap<Probed, Vec<Arc<Mapping>>>,
     probes: usize,
-    told: HashSet<(Id, String, String)>,
+    told: HashSet<(&'static str, Id, String, String)>,
     /// Why kassay is not asked any more.
     silent: Option<Why>,
 }
@@ -84,20 +84,33 @@ pub fn woven(driver: &'static Driver, context: Handle, device: Handle, program: 
 }
 
 fn ask(program: &Id) -> Result<reply::Woven, Why> {
+    let process = process::current().ok_or_else(nobody)?;
+    let line = send(&Weave::new(program, &process.name, config().mutant.as_deref()))?;
+    reply::parse(&line)
+}
+
+fn nobody() -> Why {
+    Why::new("no-answer", "there is nobody to ask")
+}
+
+fn send(request: &impl serde::Serialize) -> Result<Vec<u8>, Why> {
     if let Some(why) = shadow::state().twins.silent.clone() {
         return Err(why);
     }
-    let none = || Why::new("no-answer", "there is nobody to ask");
-    let socket = config().socket.as_deref().ok_or_else(none)?;
-    let process = process::current().ok_or_else(none)?;
-    let request = Request::weave(program, &process.name, config().mutant.as_deref());
-    let line = ask::ask(socket, &request, limit()).inspect_err(|why| {
+    let socket = config().socket.as_deref().ok_or_else(nobody)?;
+    ask::ask(socket, request, limit()).inspect_err(|why| {
         // One wait is enough.
         if why.reason == "timeout" {
             shadow::state().twins.silent = Some(why.clone());
         }
-    })?;
-    reply::parse(&line)
+    })
+}
+
+/// Asks kassay of two kernels' results whether they are the same but for the rounding of floats. Returns the positions of those that are
+/// not, each with a message.
+pub fn compare(program: &Id, kernel: &str, memory: &[Left]) -> Result<Vec<(usize, String)>, Why> {
+    let spool = spool::folder().ok_or_else(nobody)?;
+    reply::parse_compared(&send(&Compare::new(spool, program, kernel, memory))?, memory.len())
 }
 
 /// Returns a file for a new probe buffer.
@@ -121,9 +134,18 @@ pub fn mapping(kernel: &reply::Kernel, sizes: &[u64], program: &Id, name: &str) 
 
 /// Tells kassay why launches of a kernel run as they are, once for each reason.
 pub fn tell(program: &Id, kernel: &str, why: &Why) {
-    let about = (program.clone(), kernel.to_owned(), why.reason.clone());
+    tell_once("not-woven", program, kernel, why);
+}
+
+/// Tells kassay why launches of a kernel were not compared with its twin's, once for each reason.
+pub fn tell_unverified(program: &Id, kernel: &str, why: &Why) {
+    tell_once("not-verified", program, kernel, why);
+}
+
+fn tell_once(kind: &'static str, program: &Id, kernel: &str, why: &Why) {
+    let about = (kind, program.clone(), kernel.to_owned(), why.reason.clone());
     if shadow::state().twins.told.insert(about) {
         let about = About { program, kernel, reason: &why.reason };
-        spool::note_about("not-woven", &why.message, Some(about));
+        spool::note_about(kind, &why.message, Some(about));
     }
 }

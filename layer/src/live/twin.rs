@@ -1,6 +1,6 @@
 //! Twins of the program's kernel objects: what a woven kernel is given before a launch.
 
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::sync::{Arc, Mutex};
 
 use opencl_sys::{CL_KERNEL_NUM_ARGS, cl_int, cl_kernel, cl_mem, cl_uint};
@@ -12,8 +12,7 @@ use super::reply::{self, Argument, Why};
 use super::woven::Woven;
 use crate::boundary::lock;
 use crate::driver::call;
-
-type SetPointer = unsafe extern "C" fn(cl_kernel, cl_uint, *const c_void) -> cl_int;
+use crate::shadow::kernel::Settings;
 
 /// The twin of one of the program's kernel objects. Threads that launch it at the same time get a woven kernel each, so
 /// that arguments can be set without a lock.
@@ -103,6 +102,18 @@ impl Twin {
         set(status, position)
     }
 
+    /// Makes the settings of `clSetKernelExecInfo` for a kernel.
+    pub unsafe fn set_exec_info(&self, kernel: cl_kernel, settings: &Settings) -> Result<(), Why> {
+        for (what, bytes) in settings {
+            let from = if bytes.is_empty() { std::ptr::null() } else { bytes.as_ptr().cast() };
+            let status = call!(self.woven.driver, clSetKernelExecInfo(kernel, *what, bytes.len(), from));
+            if status != 0 {
+                return Err(Why::new("exec-info", format!("clSetKernelExecInfo: error {status}")));
+            }
+        }
+        Ok(())
+    }
+
     /// Gives a woven kernel what has changed since its last launch.
     pub unsafe fn apply(
         &self,
@@ -121,7 +132,7 @@ impl Twin {
                     call!(driver, clSetKernelArg(kernel, position, bytes.len(), bytes.as_ptr().cast()))
                 }
                 Value::Sized(size) => call!(driver, clSetKernelArg(kernel, position, *size, std::ptr::null())),
-                Value::Pointer { address, unified } => self.set_pointer(kernel, position, *address, *unified),
+                Value::Pointer { address, unified } => self.woven.set_pointer(kernel, position, *address, *unified),
             };
             set(status, position)?;
             if let Some(stamp) = ready.stamps.get_mut(position as usize) {
@@ -129,13 +140,7 @@ impl Twin {
             }
         }
         if let Some((stamp, settings)) = changes.settings {
-            for (what, bytes) in settings.iter() {
-                let from = if bytes.is_empty() { std::ptr::null() } else { bytes.as_ptr().cast() };
-                let status = call!(driver, clSetKernelExecInfo(kernel, *what, bytes.len(), from));
-                if status != 0 {
-                    return Err(Why::new("exec-info", format!("clSetKernelExecInfo: error {status}")));
-                }
-            }
+            self.set_exec_info(kernel, &settings)?;
             ready.settings = stamp;
         }
         let is_set = ready.probe.as_ref().is_some_and(|(sizes, _)| *sizes == changes.sizes);
@@ -149,26 +154,6 @@ impl Twin {
             ready.probe = Some((changes.sizes, probe));
         }
         Ok(())
-    }
-
-    /// Sets a pointer to shared virtual memory, by the call for the kind that it is of, else by the other one.
-    unsafe fn set_pointer(&self, kernel: cl_kernel, position: u32, address: usize, unified: bool) -> cl_int {
-        let value = address as *const c_void;
-        let core = || call!(self.woven.driver, clSetKernelArgSVMPointer(kernel, position, value));
-        let intel = || match self.woven.extension(c"clSetKernelArgMemPointerINTEL") {
-            Some(function) => {
-                // SAFETY: this is the type of the function of this name.
-                let function: SetPointer = std::mem::transmute(function);
-                function(kernel, position, value)
-            }
-            None => opencl_sys::CL_INVALID_OPERATION,
-        };
-        let status = if unified { intel() } else { core() };
-        match (status, unified) {
-            (0, _) => 0,
-            (_, true) => core(),
-            (_, false) => intel(),
-        }
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use opencl_sys::{
     CL_DEVICE_PLATFORM, CL_INVALID_BUILD_OPTIONS, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG,
-    cl_context, cl_device_id, cl_int, cl_platform_id, cl_program,
+    cl_context, cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_program, cl_uint,
 };
 
 use super::binaries;
@@ -17,6 +17,7 @@ use super::once::Once;
 use super::probes::{Mapping, Probe, Reader};
 use super::reply::{self, Why};
 use super::twin::Twin;
+use super::verify::Verified;
 use crate::boundary::lock;
 use crate::driver::{Driver, call};
 use crate::shadow::program::{Build, Id, PartialGroups, UNIFORM};
@@ -33,6 +34,7 @@ type Made<T> = Arc<Once<Result<Arc<T>, Why>>>;
 type Variables = (Weak<Build>, Made<Vec<Owned>>);
 /// Probe buffers by kernel and sizes of arguments.
 type Probes = HashMap<(String, Vec<u64>), Made<Probe>>;
+type SetPointer = unsafe extern "C" fn(cl_kernel, cl_uint, *const c_void) -> cl_int;
 type CreateWithIl = unsafe extern "C" fn(cl_context, *const c_void, usize, *mut cl_int) -> cl_program;
 
 /// A program's woven code in a context, for a device.
@@ -47,6 +49,7 @@ pub struct Woven {
     /// Whether all kernels can be woven.
     whole: Once<Result<(), Why>>,
     probes: Mutex<Probes>,
+    verified: Mutex<Verified>,
     pub reader: Arc<Reader>,
     /// How long to wait for another thread that builds.
     limit: Duration,
@@ -71,6 +74,7 @@ impl Woven {
             variables: Mutex::default(),
             whole: Once::default(),
             probes: Mutex::default(),
+            verified: Mutex::default(),
             reader,
             limit,
         }
@@ -172,6 +176,35 @@ impl Woven {
             clGetExtensionFunctionAddressForPlatform(platform, name.as_ptr()) else std::ptr::null_mut()
         );
         (!address.is_null()).then_some(address as usize)
+    }
+
+    /// Sets a pointer to shared virtual memory, by the call for the kind that it is of, else by the other one.
+    pub unsafe fn set_pointer(&self, kernel: cl_kernel, position: u32, address: usize, unified: bool) -> cl_int {
+        let value = address as *const c_void;
+        let core = || call!(self.driver, clSetKernelArgSVMPointer(kernel, position, value));
+        let intel = || match self.extension(c"clSetKernelArgMemPointerINTEL") {
+            Some(function) => {
+                // SAFETY: this is the type of the function of this name.
+                let function: SetPointer = std::mem::transmute(function);
+                function(kernel, position, value)
+            }
+            None => opencl_sys::CL_INVALID_OPERATION,
+        };
+        let status = if unified { intel() } else { core() };
+        match (status, unified) {
+            (0, _) => 0,
+            (_, true) => core(),
+            (_, false) => intel(),
+        }
+    }
+
+    /// What was found out about its kernels.
+    pub fn verified(&self) -> MutexGuard<'_, Verified> {
+        lock(&self.verified)
+    }
+
+    pub fn device(&self) -> usize {
+        self.device
     }
 
     /// Returns the variables of one build of the program; another build of the same code has its own.

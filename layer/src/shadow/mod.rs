@@ -161,6 +161,13 @@ impl State {
     }
 }
 
+impl Pinned {
+    /// Whether another thread has asked for writes to the memory.
+    pub fn is_disturbed(&self) -> bool {
+        self.watch.disturbed.load(Ordering::Relaxed)
+    }
+}
+
 impl Drop for Pinned {
     fn drop(&mut self) {
         // A failure under the lock may have led here.

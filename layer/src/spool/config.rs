@@ -46,6 +46,18 @@ pub struct Config {
     pub weave_timeout_ms: u64,
     /// Whether probe buffers are read through the driver, also where the device works in their files.
     pub read_probes: bool,
+    /// Which launches of a woven kernel are compared with the program's own.
+    pub verify: Verify,
+}
+
+/// Which launches of a woven kernel are compared with the program's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verify {
+    /// The first, and some later ones.
+    First,
+    All,
+    None,
 }
 
 impl Default for Config {
@@ -67,6 +79,7 @@ impl Default for Config {
             after: true,
             weave_timeout_ms: 120_000,
             read_probes: false,
+            verify: Verify::First,
         }
     }
 }

@@ -19,6 +19,8 @@ const BRANCH: &str = "#define BRANCH(bit) atomic_or(probe_ + 8, 1u << (bit))\n";
 #[derive(Debug, Clone, PartialEq)]
 pub enum Manner {
     Weave,
+    /// Weaves something else: the one text in the place of the other.
+    Spoil(&'static str, &'static str),
     /// Answers this, whatever is asked.
     Say(Vec<u8>),
     /// Takes connections and answers nothing.
@@ -55,9 +57,12 @@ impl Kassay {
                     Manner::Silent => silent.push(stream),
                     Manner::Close => drop(stream),
                     Manner::Say(answer) => reply(&stream, &heard, |_| answer.clone()),
-                    Manner::Weave => reply(&stream, &heard, |request| woven(&spool, request)),
+                    Manner::Weave => reply(&stream, &heard, |request| answer(&spool, request, |text| text)),
+                    Manner::Spoil(from, to) => {
+                        reply(&stream, &heard, |request| answer(&spool, request, |text| text.replace(from, to)))
+                    }
                     Manner::Vanish => {
-                        reply(&stream, &heard, |request| woven(&spool, request));
+                        reply(&stream, &heard, |request| answer(&spool, request, |text| text));
                         fs::remove_file(&path).unwrap();
                         return;
                     }
@@ -120,15 +125,26 @@ fn kernels(text: &str) -> Vec<Kernel> {
     found.collect()
 }
 
+fn answer(spool: &Path, request: &Value, change: impl FnOnce(String) -> String) -> Vec<u8> {
+    if request["ask"] == "compare" {
+        // Everything is a number here, so that no difference is rounding.
+        let all =
+            (0..request["memory"].as_array().unwrap().len()).map(|memory| json!({"memory": memory, "message": "no"}));
+        let different: Vec<Value> = all.collect();
+        return json!({"schema": "kassay.compared/1", "different": different}).to_string().into_bytes();
+    }
+    woven(spool, request, change)
+}
+
 /// Weaves a program from source; lines `global int NAME = VALUE;` are program-scope variables.
-fn woven(spool: &Path, request: &Value) -> Vec<u8> {
+fn woven(spool: &Path, request: &Value, change: impl FnOnce(String) -> String) -> Vec<u8> {
     let id = request["program"].as_str().unwrap();
     let program: Value = serde_json::from_slice(&fs::read(spool.join(format!("programs/{id}.json"))).unwrap()).unwrap();
     let Some(pieces) = program["pieces"].as_array() else {
         return json!({"schema": "kassay.woven/1", "error": "no source"}).to_string().into_bytes();
     };
     let of = |piece: &Value| fs::read(spool.join("blobs").join(piece["blob"].as_str().unwrap())).unwrap();
-    let text = String::from_utf8(pieces.iter().flat_map(of).collect()).unwrap();
+    let text = change(String::from_utf8(pieces.iter().flat_map(of).collect()).unwrap());
     let (mut variables, mut rest) = (Vec::new(), String::new());
     for line in text.split_inclusive('\n') {
         match line.strip_prefix("global int ").and_then(|line| line.trim_end().strip_suffix(';')?.split_once(" = ")) {
@@ -169,6 +185,7 @@ fn woven(spool: &Path, request: &Value) -> Vec<u8> {
         "variables": variables.iter().map(|(_, value)| json!({"size": 4, "initial": hex(*value)})).collect::<Vec<_>>(),
         "kernels": kernels.iter().map(describe).collect::<Vec<_>>(),
         "plain": [],
+        "same": true,
     })
     .to_string()
     .into_bytes()

@@ -138,8 +138,9 @@ fn queues_events_and_threads_work_as_ever() {
     for (spool, asked) in same("twins", &["threads"]) {
         let process = spool.process();
         assert_eq!((process.count("add", "woven"), process.total("add")), (800, 800));
-        // Eight first launches, one request.
-        assert_eq!(asked.len(), 1);
+        // Eight first launches, one request. A launch during which another thread's runs may be compared in vain.
+        assert_eq!(asked.iter().filter(|request| request["ask"] == "weave").count(), 1);
+        assert!(reasons(&process).is_empty());
     }
 }
 
@@ -295,4 +296,48 @@ fn launches_without_twins_are_not_kept_for_what_they_might_cover() {
         assert_eq!((process.count("step", "plain"), process.launches_of("step").len()), (800, 8));
         assert!(process.launches.iter().all(|launch| launch["new_coverage"].is_null()));
     }
+}
+
+#[test]
+fn a_twin_that_does_something_else_never_takes_the_kernels_place() {
+    let spoil = |from, to| Manner::Spoil(from, to);
+    for (manner, woven, config) in [
+        (spoil("+= 1;", "+= 9;"), 0, r#"{"max_launches": 0}"#),
+        // In the second launch only.
+        (spoil("+= 1;", "+= a[0] == 1 ? 9 : 1;"), 1, r#"{"max_launches": 0}"#),
+        (spoil("+= 1;", "+= 9;"), 0, r#"{"verify": "all"}"#),
+    ] {
+        for (spool, asked) in with("ends", &["return", "5"], config, manner.clone(), &[]) {
+            let process = spool.process();
+            assert_eq!((process.count("more", "woven"), process.count("more", "plain")), (woven, 5 - woven));
+            assert_eq!(reasons(&process), ["differs-when-woven"]);
+            assert_eq!((asked.len(), &asked[1]["ask"]), (2, &json!("compare")));
+            assert_eq!(asked[1]["memory"][0]["arguments"], json!([{"argument": 0, "offset": 0, "size": 4}]));
+        }
+    }
+    // Kernels that share variables: if one differs, none is woven.
+    for (spool, _) in with("twins", &["variables"], "{}", spoil("counter += 1", "counter += 2"), &[]) {
+        let process = spool.process();
+        assert_eq!((process.count("bump", "woven"), process.count("look", "woven")), (0, 0));
+    }
+    for (spool, _) in with("memory", &[], "{}", spoil("get_global_id(0)", "(get_global_id(0) ^ 1)"), &[]) {
+        assert!(!reasons(&spool.process()).is_empty());
+    }
+    for (spool, _) in with("twins", &["member"], "{}", spoil("AT[0] +", "AT[0] -"), &[]) {
+        assert_eq!(reasons(&spool.process()), ["differs-when-woven"]);
+    }
+}
+
+#[test]
+fn without_comparison_a_twin_does_whatever_it_does() {
+    let program = Program::new("ends");
+    let spool = Spool::new(r#"{"verify": "none"}"#);
+    let kassay = Kassay::start(spool.folder.path(), Manner::Spoil("+= 1;", "+= 9;"));
+    let mut command = program.command(&["return", "5"]);
+    spool.enter(WAYS[0], &mut command);
+    command.env("KASSAY_SOCKET", &kassay.socket).output().unwrap();
+    let process = spool.process();
+    assert_eq!((process.count("more", "woven"), kassay.asked().len()), (5, 1));
+    let last = process.launches_of("more").pop().unwrap();
+    assert_eq!(spool.integers(&last["memory"][0]["after"]), [36]);
 }

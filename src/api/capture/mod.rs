@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::host_kernel::{self, cannot_write, no_call};
-use super::live::CoverageWeaver;
+use super::live::{CoverageWeaver, verified};
 use super::options::{OpenOptions, options};
 use crate::error::{Error, Result};
 use crate::files::{self, OutputLock, private};
-use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Session, SourceFiles, Spool};
+use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Session, SourceFiles, Spool, Verify};
 use crate::result::capture::{self as result, CaptureResult};
 use crate::result::{Header, store};
 
@@ -36,6 +36,8 @@ options! {
         /// Whether launches that cover what no earlier one of their kernel has covered are kept, too. The program's kernels then
         /// run with probes.
         sample_by_coverage: bool = false,
+        /// Which launches of a woven kernel are compared with the program's own.
+        verify: Verify = Verify::First,
         /// Whether the suites are run: without, they expect what the program's launches left, bit for bit.
         replay: bool = true,
         /// Whether the program is run once more before, without kassay, to measure how long that takes. Whatever it does, it then
@@ -82,8 +84,10 @@ pub(super) fn capture_by(
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     let _claim = OutputLock::of_folder(folder)?;
-    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage, .. } = options.clone();
-    let settings = CaptureSettings { after: true, as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage };
+    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage, verify, .. } =
+        options.clone();
+    let after = true;
+    let settings = CaptureSettings { after, as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage, verify };
     let mut session = Session::new(folder, &settings)?;
     if sample_by_coverage {
         let weaver = CoverageWeaver::new(session.spool(), open, false, settings.kernels).with_one_slot();
@@ -201,8 +205,12 @@ fn assemble(
         error: made.error,
         replay: made.replay,
     };
+    let differ = kernels.iter().filter_map(|kernel| verified::differs(spool, kernel));
+    let complaints = differ.map(|row| row.complaint()).collect();
+    notes.extend(verified::not_compared(spool));
     CaptureResult {
         header,
+        complaints,
         elapsed_s: begun.elapsed().as_secs_f64(),
         program_s: ended.seconds,
         native_s: natively.map(|ended| ended.seconds),

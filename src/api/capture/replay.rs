@@ -33,12 +33,6 @@ impl Test {
     }
 }
 
-/// Relative differences up to this are called rounding, of whatever element.
-const ROUNDING: f64 = 1e-4;
-
-/// Differences up to this part of the largest element are called rounding.
-const ROUNDING_OF_LARGEST: f64 = 1e-2;
-
 /// What two runs of a test have shown of one output.
 enum Shown {
     Exact,
@@ -113,46 +107,15 @@ fn shown(expectation: &Expectation, first: &[u8], second: &[u8]) -> Shown {
     let deviation =
         Deviation::between(bytes, first, ty).and_then(|a| Some(a.max(Deviation::between(bytes, second, ty)?)));
     if let Some(deviation) = deviation
-        && let Some(tolerance) = tolerance(deviation)
+        && let Some(tolerance) = deviation.tolerance()
     {
         return Shown::Within { largest: deviation.absolute, tolerance };
     }
     let is_same = compare::compare(first, second, Some(ty), exact).passed();
     let reason = if is_same { NotReproducedReason::Differs } else { NotReproducedReason::Nondeterministic };
-    let first = compared.iter().find_map(|compared| compared.first.as_ref().map(|first| (compared, first)));
-    let message = first.map_or_else(String::new, |(compared, first)| {
-        let field = first.field.as_ref().map(|field| format!(".{field}")).unwrap_or_default();
-        format!(
-            "element {}{field}: the program's launch left {}, the test {}; {} of {} elements differ",
-            first.index, first.expected, first.actual, compared.mismatches, compared.elements
-        )
-    });
+    let message = compared.iter().find_map(|compared| compared.message("the program's launch", "the test"));
+    let message = message.unwrap_or_default();
     Shown::Not { reason, message }
-}
-
-/// Returns twice what was measured, relative to each element if that is little, otherwise absolute; `None` if it is
-/// more than rounding.
-fn tolerance(deviation: Deviation) -> Option<Tolerance> {
-    let twice = |measured: f64| round_up(2.0 * measured);
-    if deviation.relative <= ROUNDING {
-        Some(Tolerance { abs: 0.0, rel: twice(deviation.relative) })
-    } else if deviation.absolute <= ROUNDING_OF_LARGEST * deviation.largest {
-        Some(Tolerance { abs: twice(deviation.absolute), rel: 0.0 })
-    } else {
-        None
-    }
-}
-
-/// Rounds up to two digits.
-fn round_up(value: f64) -> f64 {
-    if value <= 0.0 || !value.is_finite() {
-        return value;
-    }
-    let unit = 10_f64.powf(value.log10().floor() - 1.0);
-    let rounded = (value / unit).ceil() * unit;
-    // Without the digits that the multiplication adds.
-    let text = format!("{rounded:.1e}");
-    text.parse::<f64>().ok().filter(|short| *short >= value).unwrap_or(rounded)
 }
 
 /// `variables`: those at program scope that the kernel has.
@@ -214,27 +177,5 @@ fn apply(
     }
     if !remarks.is_empty() {
         test.description = Some(remarks.join("; "));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tolerances_are_rounded_up() {
-        assert_eq!(round_up(1.21e-7), 1.3e-7);
-        assert_eq!(round_up(2.0), 2.0);
-        assert_eq!(round_up(0.0), 0.0);
-        assert!(round_up(9.99e-5) >= 9.99e-5);
-    }
-
-    #[test]
-    fn what_is_more_than_rounding_has_no_tolerance() {
-        let of = |absolute, relative, largest| tolerance(Deviation { absolute, relative, largest });
-        assert_eq!(of(1e-6, 1e-6, 1.0), Some(Tolerance { abs: 0.0, rel: 2e-6 }));
-        // Near zero, the difference is relative to nothing.
-        assert_eq!(of(1e-6, f64::INFINITY, 1.0), Some(Tolerance { abs: 2e-6, rel: 0.0 }));
-        assert_eq!(of(0.5, 0.5, 1.0), None);
     }
 }

@@ -4,6 +4,7 @@ mod compiled;
 mod mutants;
 mod tally;
 mod texts;
+pub(super) mod verified;
 mod weaver;
 
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ pub(super) use self::weaver::CoverageWeaver;
 use super::host_kernel::no_call;
 use super::options::{OpenOptions, options};
 use crate::error::Result;
-use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, NotWoven, Session, Spool};
+use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, NotWoven, Session, Spool, Verify};
 use crate::result::cover::CoverResult;
 use crate::result::mcdc::Criterion;
 use crate::result::set::{CoverSet, Failed, InSet, KernelResult, LeftOut, ProgramRun, SetResult};
@@ -28,6 +29,8 @@ options! {
     pub struct CoverProgramOptions {
         /// Whether requests for a GPU get the CPU device where there is no GPU.
         as_gpu: bool = false,
+        /// Which launches of a woven kernel are compared with the program's own.
+        verify: Verify = Verify::First,
         /// Shell patterns of kernels' names (`fnmatch`); empty: all kernels.
         kernels: Vec<String> = Vec::new(),
         /// What MC/DC is measured by, if it is.
@@ -47,7 +50,7 @@ options! {
 pub fn cover_program(command: &[OsString], open: &OpenOptions, options: &CoverProgramOptions) -> Result<CoverSet> {
     open.check()?;
     let begun = Instant::now();
-    let settings = CaptureSettings::nothing(options.as_gpu);
+    let settings = CaptureSettings { verify: options.verify, ..CaptureSettings::nothing(options.as_gpu) };
     let mut session = Session::new(&std::env::temp_dir(), &settings)?;
     let weaver = Arc::new(CoverageWeaver::new(session.spool(), open, options.mcdc.is_some(), options.kernels.clone()));
     session.answer(weaver.clone())?;
@@ -72,6 +75,7 @@ struct Measured<'a> {
     kernels: Vec<KernelResult<CoverResult>>,
     failed: Vec<Failed>,
     left_out: Vec<LeftOut>,
+    complaints: Vec<String>,
     notes: Vec<String>,
     /// Programs whose texts are in no file of the user's own.
     without_file: BTreeSet<String>,
@@ -79,8 +83,9 @@ struct Measured<'a> {
 
 impl<'a> Measured<'a> {
     fn new(weaver: &'a CoverageWeaver, options: &'a CoverProgramOptions, ended: Ended) -> Measured<'a> {
-        let (kernels, failed, left_out, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Measured { weaver, options, ended, kernels, failed, left_out, notes, without_file: BTreeSet::new() }
+        let (kernels, failed, left_out) = (Vec::new(), Vec::new(), Vec::new());
+        let (complaints, notes, without_file) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Measured { weaver, options, ended, kernels, failed, left_out, complaints, notes, without_file }
     }
 
     /// Adds a kernel that was launched.
@@ -89,6 +94,11 @@ impl<'a> Measured<'a> {
         let why = why.into_iter().filter(|not| (&not.program, &not.kernel) == (&kernel.program, &kernel.name));
         let why: Vec<&NotWoven> = why.collect();
         let is_selected = self.options.kernels.is_empty() || host::matches_one(&kernel.name, &self.options.kernels);
+        if let Some(differs) = verified::differs(spool, kernel) {
+            self.complaints.push(differs.complaint());
+            self.left_out.push(differs);
+            return Ok(());
+        }
         let plain = kernel.launches.saturating_sub(kernel.woven);
         if plain > 0 {
             self.leave_out(kernel, plain, &why, is_selected);
@@ -176,6 +186,7 @@ impl<'a> Measured<'a> {
             request: None,
         };
         self.notes.extend(spool.notes.iter().cloned());
+        self.notes.extend(verified::not_compared(spool));
         if self.kernels.is_empty() && self.failed.is_empty() && self.left_out.is_empty() {
             self.notes.push("the program launched no kernel".to_owned());
         }
@@ -203,6 +214,7 @@ impl<'a> Measured<'a> {
             elapsed_s: begun.elapsed().as_secs_f64(),
             failed: self.failed,
             left_out: self.left_out,
+            complaints: self.complaints,
             notes: self.notes,
             ..CoverSet::new(header, Some(run), self.kernels)
         }

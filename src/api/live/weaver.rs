@@ -14,10 +14,11 @@ use super::super::options::OpenOptions;
 use super::super::own_host::{self, File};
 use super::compiled::{self, Compiled, Weaves, working};
 use super::texts::Texts;
+use super::verified::{self, Comparable};
 use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use crate::coverage::own_host::Reader;
 use crate::error::{Error, Result};
-use crate::host::protocol::{Argument, Ask, Bits, Kernel, Module, Plain, Probe, Variable, Woven};
+use crate::host::protocol::{Argument, Ask, Bits, Compare, Different, Kernel, Module, Plain, Probe, Variable, Woven};
 use crate::host::{self, Answers, Code, SourceFiles};
 use crate::kernel::compile::Loaded;
 use crate::kernel::source::Sources;
@@ -64,6 +65,7 @@ pub struct Program {
     answer: Woven,
     /// By name.
     kernels: BTreeMap<String, WovenKernel>,
+    comparable: BTreeMap<String, Comparable>,
     pub texts: Texts,
 }
 
@@ -94,6 +96,12 @@ impl Answers for CoverageWeaver {
             .as_ref()
             .map(|woven| woven.answer.clone())
             .map_err(Clone::clone)
+    }
+
+    fn compare(&self, ask: &Compare) -> std::result::Result<Vec<Different>, String> {
+        let program = self.woven(&ask.program).ok_or("the program was not asked for")??;
+        let kernel = program.comparable.get(&ask.kernel).ok_or("kassay finds no such kernel in its program")?;
+        kernel.differences(ask)
     }
 }
 
@@ -137,6 +145,7 @@ impl Weaves for Wanted {
         let parts =
             Parts { file: &file, loaded: &loaded, sources: &sources, path: &path, open: &open, mcdc: self.mcdc };
         let (modules, plain) = parts.weave(&self.kernels);
+        let comparable = parts.comparable();
         let shared = |map: &ProbeMap| map.args.iter().any(|arg| matches!(arg.origin, Origin::Variable { .. }));
         if let Some(first) = plain.first()
             && modules.iter().flat_map(|module| &module.maps).any(shared)
@@ -146,8 +155,9 @@ impl Weaves for Wanted {
                 first.kernel, first.reason
             )));
         }
-        let (answer, kernels) = self.answer(name, modules, plain)?;
-        Ok(Program { answer, kernels, texts })
+        let (mut answer, kernels) = self.answer(name, modules, plain)?;
+        verified::tell(&mut answer, &comparable);
+        Ok(Program { answer, kernels, comparable, texts })
     }
 }
 
@@ -175,7 +185,13 @@ impl Wanted {
                 let bits = bits.filter(|bits| bits.words > 0);
                 let probe = Probe { words, set: Reader::first_words(&coverage, words).collect(), sizes: None, bits };
                 let kernel = map.header.kernel;
-                answer.kernels.push(Kernel { name: kernel.clone(), module: number, arguments, probe });
+                answer.kernels.push(Kernel {
+                    name: kernel.clone(),
+                    module: number,
+                    arguments,
+                    probe,
+                    unrepeatable: None,
+                });
                 kernels.insert(kernel, WovenKernel { coverage, notes: map.notes });
             }
         }
@@ -269,6 +285,12 @@ impl<'c> Parts<'_, 'c> {
             }
         }
         (modules, plain)
+    }
+
+    /// What is known of the kernels for comparisons.
+    fn comparable(&self) -> BTreeMap<String, Comparable> {
+        let of = |name: &String| Some((name.clone(), Comparable::new(&self.under_test(name).ok()?)));
+        self.file.kernels.iter().filter_map(of).collect()
     }
 
     fn under_test(&self, name: &str) -> Result<KernelUnderTest<'c>> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::super::host_kernel::no_call;
+use super::super::verified;
 use super::judge::{Measured, of_original, united};
 use super::oracle::{self, Oracle, Shown};
 use super::runs::{Bounds, LONG, MOST_OUTPUT, Ran, Runner, ended};
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::host::{LaunchedKernel, TrialEnd};
 use crate::mutation::higher_order;
 use crate::result::probe_map::ProbeMap;
-use crate::result::set::Failed;
+use crate::result::set::{Failed, LeftOut};
 
 /// The program as it is.
 pub struct Original {
@@ -59,6 +60,13 @@ pub fn original(runner: &Runner<'_>) -> Result<Original> {
     Ok(Original { ran, slowest })
 }
 
+/// Where the kernels are listed that are not measured.
+pub struct Found<'a> {
+    pub failed: &'a mut Vec<Failed>,
+    pub left_out: &'a mut Vec<LeftOut>,
+    pub notes: &'a mut Vec<String>,
+}
+
 /// What is needed for runs of the woven original.
 pub struct Measuring<'a> {
     pub runner: &'a Runner<'a>,
@@ -78,8 +86,7 @@ impl Measuring<'_> {
         &self,
         chosen: &[&LaunchedKernel],
         mut slowest: f64,
-        failed: &mut Vec<Failed>,
-        notes: &mut Vec<String>,
+        found: &mut Found<'_>,
     ) -> Result<(Vec<Measured>, f64)> {
         let mut maps: BTreeMap<KernelKey, &ProbeMap> = self.weaver.kernels().collect();
         if maps.is_empty() {
@@ -98,7 +105,7 @@ impl Measuring<'_> {
                 let alone = self.runner.run(Some(&RunOf::Original { only: Some(key.clone()) }), self.bounds)?;
                 if let Some(difference) = self.difference(&alone) {
                     self.weaver.exclude(key);
-                    failed.push(fail(key, format!("with kassay's guards in it and no mutant, {difference}")));
+                    found.failed.push(fail(key, format!("with kassay's guards in it and no mutant, {difference}")));
                 }
             }
             maps.retain(|key, _| !self.weaver.is_excluded(key));
@@ -112,13 +119,21 @@ impl Measuring<'_> {
             }
         }
         slowest = slowest.max(ran.shown.tried.seconds);
+        for kernel in chosen {
+            if let Some(differs) = verified::differs(&ran.spool, kernel) {
+                self.weaver.exclude(&(kernel.program.clone(), kernel.name.clone()));
+                found.left_out.push(differs);
+            }
+        }
+        maps.retain(|key, _| !self.weaver.is_excluded(key));
+        found.notes.extend(verified::not_compared(&ran.spool));
         let mut measured = Vec::new();
         for kernel in chosen {
             let key = (kernel.program.clone(), kernel.name.clone());
             let Some(map) = maps.get(&key) else { continue };
             let (probes, Some(guards)) = (ran.probes(&key)?, &map.guards) else { continue };
             if probes.is_empty() {
-                failed.push(fail(&key, ran.not_woven(&key)));
+                found.failed.push(fail(&key, ran.not_woven(&key)));
                 continue;
             }
             let (fuel_used, has_faults) = of_original(guards, &probes);
@@ -126,7 +141,7 @@ impl Measuring<'_> {
             let woven_s = self.weaver.seconds(&key);
             measured.push(Measured { key, launches, map, fuel_used, has_faults, woven_s, replayed_s: 0.0, reach });
         }
-        self.reach(&mut measured, notes)?;
+        self.reach(&mut measured, found.notes)?;
         Ok((measured, slowest))
     }
 

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use self::judge::{Entry, Measured, TEST};
 use self::launches::Launches;
-use self::measure::{Measuring, Original};
+use self::measure::{Found, Measuring, Original};
 pub use self::options::MutateProgramOptions;
 pub use self::oracle::Oracle;
 use self::runs::{Bounds, GRACE, MOST_OUTPUT, Runner, ended};
@@ -32,7 +32,7 @@ use super::super::observer::{self, Work};
 use super::super::options::OpenOptions;
 use super::{device, programs};
 use crate::error::Result;
-use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, Session, Spool, Tried};
+use crate::host::{self, CaptureSettings, DIFFERS, Ended, LaunchedKernel, NOT_SELECTED, Session, Spool, Tried};
 use crate::mutation::baseline;
 use crate::result::journal::Journal;
 use crate::result::mutate::MutateResult;
@@ -65,7 +65,7 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
         options.output.as_deref().map_or(Ok(()), |output| store::write(&result, output))?;
         return Ok(result);
     }
-    let settings = CaptureSettings::nothing(options.as_gpu);
+    let settings = CaptureSettings { verify: options.verify, ..CaptureSettings::nothing(options.as_gpu) };
     let mut session = Session::new(&std::env::temp_dir(), &settings)?;
     let Original { ran, slowest } = measure::original(&runner(&session, command, options))?;
     let (shown, mut spool) = (ran.shown, ran.spool);
@@ -79,7 +79,11 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
     let limit = GRACE + Duration::from_secs_f64(slowest) * 10;
     let bounds = Bounds { time: limit.max(Duration::from_secs(600)), output: MOST_OUTPUT };
     let measuring = Measuring { runner: &runner, weaver: &weaver, original: &shown, bounds };
-    let (measured, slowest) = measuring.all(&chosen, slowest, &mut set.failed, &mut set.notes)?;
+    let (measured, slowest) = measuring.all(
+        &chosen,
+        slowest,
+        &mut Found { failed: &mut set.failed, left_out: &mut set.left_out, notes: &mut set.notes },
+    )?;
     let mut measured = set.locate(measured, &weaver)?;
     measure::draw(&mut measured, options.sample, open.seed.unwrap_or(0));
     let configuration = resume::configuration(command, options, open, &measured);
@@ -109,6 +113,7 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
     entries.extend(campaign.run(&wanted, open)?);
     let mut result = set.result(command, (&shown.tried, &spool), &measured, &entries, (begun, open, &configuration))?;
     result.elapsed_s = begun.elapsed().as_secs_f64();
+    result.complaints.extend(result.left_out.iter().filter(|row| row.reason == DIFFERS).map(LeftOut::complaint));
     result.complaints.extend(too_low(options.fail_under, result.total.score));
     if let Some(program) = &mut result.program {
         program.request = Some(request);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::super::super::options::{check_range, options};
 use super::oracle::Oracle;
 use crate::error::{Error, Result};
+use crate::host::Verify;
 use crate::mutation::selection::Selection;
 use crate::result::store;
 
@@ -15,6 +16,8 @@ options! {
         oracle: Oracle = Oracle::Exit,
         /// Whether requests for a GPU get the CPU device where there is no GPU.
         as_gpu: bool = false,
+        /// Which launches of a woven kernel without a mutant are compared with the program's own.
+        verify: Verify = Verify::First,
         /// Shell patterns of kernels' names (`fnmatch`); empty: all kernels.
         kernels: Vec<String> = Vec::new(),
         /// Operators: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.

@@ -13,10 +13,11 @@ use super::super::super::options::OpenOptions;
 use super::super::super::own_host::{self, File, GuardedPurpose, Weaving, WovenCode};
 use super::super::compiled::{Compiled, Weaves, first_form, working};
 use super::super::texts::Texts;
+use super::super::verified::{self, Comparable};
 use super::super::weaver::{arguments, write};
 use crate::coverage::build::{self, KernelFile, OtherKernels};
 use crate::error::{Error, Result};
-use crate::host::protocol::{Ask, Kernel, Module, Probe, Woven};
+use crate::host::protocol::{Ask, Compare, Different, Kernel, Module, Probe, Woven};
 use crate::host::{Answers, Code, SourceFiles};
 use crate::kernel::source::Sources;
 use crate::lower::code::Target;
@@ -39,6 +40,7 @@ pub struct Program {
     pub kernels: BTreeMap<String, std::result::Result<ProbeMap, String>>,
     /// By kernel: how long it took to be woven, proofs of equivalence included.
     seconds: BTreeMap<String, f64>,
+    comparable: BTreeMap<String, Comparable>,
     pub texts: Texts,
 }
 
@@ -122,7 +124,12 @@ impl Weaves for Kernels {
         let file = KernelFile::parse(&context, &compiled.loaded)?;
         let sources = build::sources_of(&compiled.path);
         let form = Form { spool: &self.spool, selection, name, compiled: &compiled, file, sources };
-        let mut seconds = BTreeMap::new();
+        let (mut seconds, mut comparable) = (BTreeMap::new(), BTreeMap::new());
+        for kernel in &form.file.kernels {
+            if let Ok(under_test) = form.file.under_test(kernel, &compiled.loaded, &form.sources) {
+                comparable.insert(kernel.clone(), Comparable::new(&under_test));
+            }
+        }
         let woven = |kernel: &String| {
             let begun = Instant::now();
             let woven = form.kernel(kernel, GuardedPurpose::Mutants).map_err(|error| error.to_string());
@@ -130,7 +137,7 @@ impl Weaves for Kernels {
             (kernel.clone(), woven)
         };
         let kernels = form.file.kernels.iter().filter(|kernel| names.contains(kernel.as_str())).map(woven).collect();
-        let mut program = Program { kernels, seconds, texts: compiled.texts.clone() };
+        let mut program = Program { kernels, seconds, comparable, texts: compiled.texts.clone() };
         if program.shares() {
             for kernel in form.file.kernels.iter().filter(|kernel| !names.contains(kernel.as_str())) {
                 program.kernels.insert(kernel.clone(), Ok(form.kernel(kernel, GuardedPurpose::Guards)?));
@@ -250,13 +257,22 @@ impl Answers for MutantWeaver {
             }
             let Some(Launched { file, options, probe }) = launched(map, &run, &key, shares) else { continue };
             let arguments = arguments(&map.args, &mut woven.variables, &mut variables);
-            woven.kernels.push(Kernel { name: name.clone(), module: woven.modules.len(), arguments, probe });
+            let (name, module) = (name.clone(), woven.modules.len());
+            woven.kernels.push(Kernel { name, module, arguments, probe, unrepeatable: None });
             woven.modules.push(Module { file: file.display().to_string(), options });
         }
         if woven.kernels.is_empty() {
             return Err("none of its kernels has the mutant".to_owned());
         }
+        if let RunOf::Original { .. } = run {
+            verified::tell(&mut woven, &program.comparable);
+        }
         Ok(woven)
+    }
+
+    fn compare(&self, ask: &Compare) -> std::result::Result<Vec<Different>, String> {
+        let kernel = self.programs.get(&ask.program).and_then(|program| program.comparable.get(&ask.kernel));
+        kernel.ok_or("kassay finds no such kernel in its program")?.differences(ask)
     }
 }
 

@@ -1,0 +1,381 @@
+//! A woven kernel takes the place of the program's own only if it was seen to do the same.
+//!
+//! In a launch that is compared, the woven kernel runs on copies of the memory, and the program's own kernel runs as the program
+//! asked; what both have left is compared. So the program gets its own results, whatever the woven kernel does.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use opencl_sys::{CL_KERNEL_PROGRAM, cl_command_queue, cl_kernel, cl_program};
+
+use super::ask::{Format, Left, Reaches};
+use super::copies::Copies;
+use super::objects::{self, Kind, Owned};
+use super::reply::{Argument, Why};
+use super::twin::{Ready, Twin};
+use super::{arguments, table};
+use crate::capture::Request;
+use crate::capture::contents::{self, Taken};
+use crate::capture::plan::{Reached, Region, Source, Value};
+use crate::driver::{Driver, call};
+use crate::shadow::kernel::{self, Settings};
+use crate::shadow::{self, Handle, Pinned, key};
+use crate::spool;
+use crate::spool::config::Verify;
+use crate::spool::counts::Column;
+
+/// Launches of a kernel that are compared at most, unless all are; and those that are tried until one has been compared.
+const MOST: u32 = 8;
+/// How often the program's own kernel is repeated to see whether it leaves the same each time.
+const REPETITIONS: u32 = 3;
+/// The reason of kernels whose twins do not do the same.
+pub const DIFFERS: &str = "differs-when-woven";
+
+/// The reason of launches that the driver refuses on copies.
+pub const REFUSED: &str = "refused";
+
+/// What is to be done with a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    Woven,
+    Compare,
+    Plain,
+}
+
+/// What was found out about the twins of a program's kernels on a device.
+#[derive(Default)]
+pub struct Verified {
+    kernels: HashMap<String, Known>,
+    /// Whether a woven kernel ran without the program's own: if they have variables, the two now hold different values.
+    is_out_of_step: bool,
+    /// Whether no kernel is woven any more.
+    is_given_up: bool,
+}
+
+/// What was found out about a twin.
+#[derive(Default)]
+struct Known {
+    launches: u64,
+    tried: u32,
+    same: bool,
+    differs: bool,
+}
+
+impl Verified {
+    /// Says what to do with the next launch of a kernel. `can_be_compared`: whether it can be repeated at all.
+    pub fn next(&mut self, how: Verify, name: &str, has_variables: bool, can_be_compared: bool) -> Next {
+        if self.is_refuted(name) {
+            return Next::Plain;
+        }
+        let known = self.kernels.entry(name.to_owned()).or_default();
+        known.launches += 1;
+        let can_be_compared = can_be_compared && !(has_variables && self.is_out_of_step);
+        let is_due =
+            known.launches.is_power_of_two() && known.launches < 1 << MOST || !known.same && known.tried < MOST;
+        let next = match how {
+            Verify::All if can_be_compared => Next::Compare,
+            Verify::All => Next::Plain,
+            Verify::First if can_be_compared && is_due => Next::Compare,
+            Verify::First | Verify::None => Next::Woven,
+        };
+        known.tried += u32::from(next == Next::Compare);
+        self.is_out_of_step |= next != Next::Compare;
+        next
+    }
+
+    /// Notes that a launch that was to be compared could not be.
+    pub fn failed(&mut self) {
+        self.is_out_of_step = true;
+    }
+
+    /// Whether a kernel's twin does not run any more.
+    pub fn is_refuted(&self, name: &str) -> bool {
+        self.is_given_up || self.kernels.get(name).is_some_and(|known| known.differs)
+    }
+
+    fn found(&mut self, name: &str, has_variables: bool, verdict: &Verdict) {
+        let known = self.kernels.entry(name.to_owned()).or_default();
+        match verdict {
+            Verdict::Same => known.same = true,
+            Verdict::Differs(_) => {
+                known.differs = true;
+                // The others would go on with the variables of the woven one.
+                self.is_given_up |= has_variables;
+            }
+            Verdict::Open(_) => {}
+        }
+    }
+}
+
+/// What a comparison has shown.
+pub enum Verdict {
+    Same,
+    /// It has shown nothing.
+    Open(Why),
+    Differs(Why),
+}
+
+/// A launch whose woven kernel has run on copies.
+pub struct Trial {
+    context: Handle,
+    queue: Arc<Owned>,
+    reached: Reached,
+    pinned: Pinned,
+    /// What the program has set.
+    given: Vec<kernel::Argument>,
+    settings: Arc<Settings>,
+    /// Pointers in structs: the argument's position, the offset and what it reaches.
+    members: Vec<(usize, usize, Value)>,
+    /// The memory before the launch.
+    before: Copies,
+    copies: Copies,
+    /// What the woven kernel has left.
+    woven: Vec<Taken>,
+}
+
+fn unread(column: Column) -> Why {
+    let words = format!("{column:?}").chars().fold(String::new(), |mut text, c| {
+        text.extend((c.is_uppercase() && !text.is_empty()).then_some('-'));
+        text.extend(c.to_lowercase());
+        text
+    });
+    Why::new(&words, format!("its memory cannot be copied ({words})"))
+}
+
+fn is_written(region: &Region) -> bool {
+    region.may_be_written
+}
+
+/// Runs the woven kernel of a launch on copies, once everything that was asked for before is done.
+///
+/// # Safety
+/// The request must be one that the driver has objects of, with a wait list as long as it says.
+pub unsafe fn begin(
+    driver: &'static Driver,
+    request: &Request,
+    kind: usize,
+    twin: &Twin,
+    ready: &mut Ready,
+) -> Result<Trial, Why> {
+    let recipe = twin.recipe().ok_or_else(|| Why::new("bad-answer", "there is no such kernel"))?;
+    let woven = &twin.woven;
+    let mut state = shadow::state();
+    let mut reached = Reached::by(&state, kind, request).map_err(unread)?;
+    let gone = || unread(Column::UnknownKernel);
+    let (given, settings) = {
+        let kernel = state.kernels.get(&key(request.kernel)).ok_or_else(gone)?;
+        (kernel.arguments.clone(), kernel.settings.clone())
+    };
+    let mut members = Vec::new();
+    for argument in &recipe.arguments {
+        let Argument::Member { index, offset } = *argument else { continue };
+        let pointer = arguments::member(given.get(index).ok_or_else(gone)?, offset)?;
+        if pointer != 0 {
+            let (region, at) = reached.add(&state, pointer).map_err(unread)?;
+            members.push((index, offset, Value::Svm { region, offset: at }));
+        }
+    }
+    let pinned = reached.pin(&mut state, request).map_err(unread)?;
+    drop(state);
+    contents::wait(driver, request, Some(&pinned)).map_err(unread)?;
+    let context = woven.context;
+    let queue = Arc::new(objects::queue(driver, context, woven.device())?);
+    let before = Copies::new(woven, &queue, &reached.regions)?;
+    before.fill(&reached.regions)?;
+    let mut copies = Copies::new(woven, &queue, &reached.regions)?;
+    copies.fill(&before.regions)?;
+    for (position, argument) in (0..).zip(&recipe.arguments) {
+        let value = match *argument {
+            Argument::Parameter { index } => reached.arguments.get(index),
+            Argument::Member { index, offset } => {
+                members.iter().find(|(of, at, _)| (*of, *at) == (index, offset)).map(|(.., value)| value)
+            }
+            Argument::Variable { .. } | Argument::Probe => None,
+        };
+        if let Some(value) = value
+            && copies.set(ready.handle(), position, value)?
+            && let Some(stamp) = ready.stamps.get_mut(position as usize)
+        {
+            // The next launch sets the program's own again.
+            *stamp = 0;
+        }
+    }
+    run(driver, &queue, ready.handle(), request)?;
+    let woven = contents::read(driver, (queue.handle(), context), &copies.regions, is_written).map_err(unread)?;
+    Ok(Trial { context, queue, reached, pinned, given, settings, members, before, copies, woven })
+}
+
+/// Runs a kernel as a request says, on a queue of ours.
+unsafe fn run(driver: &Driver, queue: &Owned, kernel: cl_kernel, request: &Request) -> Result<(), Why> {
+    let of = |sizes: &Option<[usize; 3]>| sizes.as_ref().map_or(std::ptr::null(), |sizes| sizes.as_ptr());
+    let (offset, global, local) = (of(&request.offset), request.global.as_ptr(), of(&request.local));
+    let (to, dimensions, none): (cl_command_queue, _, _) = (queue.handle(), request.dimensions, std::ptr::null());
+    let status = call!(
+        driver,
+        clEnqueueNDRangeKernel(to, kernel, dimensions, offset, global, local, 0, none, std::ptr::null_mut())
+    );
+    let status = if status == 0 { call!(driver, clFinish(to)) } else { status };
+    if status == 0 { Ok(()) } else { Err(Why::new(REFUSED, format!("a launch on copies: error {status}"))) }
+}
+
+impl Trial {
+    /// Compares, once the program's own launch was asked for, and remembers the verdict.
+    ///
+    /// # Safety
+    /// As for [`begin`].
+    pub unsafe fn judge(self, driver: &'static Driver, request: &Request, twin: &Twin) {
+        let verdict = self.verdict(driver, request, twin).unwrap_or_else(Verdict::Open);
+        let woven = &twin.woven;
+        woven.verified().found(twin.name(), !woven.reply.variables.is_empty(), &verdict);
+        match verdict {
+            Verdict::Same => {}
+            Verdict::Open(why) => table::tell_unverified(&woven.program, twin.name(), &why),
+            Verdict::Differs(why) => table::tell(&woven.program, twin.name(), &why),
+        }
+    }
+
+    unsafe fn verdict(mut self, driver: &'static Driver, request: &Request, twin: &Twin) -> Result<Verdict, Why> {
+        contents::finish(driver, request.queue).map_err(unread)?;
+        let at = (self.queue.handle(), self.context);
+        let own = contents::read(driver, at, &self.reached.regions, is_written).map_err(unread)?;
+        if self.pinned.is_disturbed() {
+            return Err(unread(Column::Disturbed));
+        }
+        let spool = spool::folder().ok_or_else(|| unread(Column::Unwritable))?;
+        let (mut left, mut regions) = (Vec::new(), Vec::new());
+        for (own, woven) in own.into_iter().zip(std::mem::take(&mut self.woven)) {
+            if own.draft.piece().blob == woven.draft.piece().blob {
+                continue;
+            }
+            let keep = |taken: Taken| taken.draft.keep(spool).map_err(|_| unread(Column::Unwritable));
+            let region = own.region;
+            let (own, woven) = (keep(own)?.blob, keep(woven)?.blob);
+            left.push(self.left(region, own, woven, twin));
+            regions.push(region);
+        }
+        if left.is_empty() {
+            return Ok(Verdict::Same);
+        }
+        let mut different = table::compare(&twin.woven.program, twin.name(), &left)?;
+        if different.is_empty() {
+            return Ok(Verdict::Same);
+        }
+        // A repetition would change the program's own variables.
+        if twin.woven.reply.variables.is_empty() {
+            let kernel = self.own_kernel(driver, request, twin)?;
+            for _ in 0..REPETITIONS {
+                self.copies.fill(&self.before.regions)?;
+                run(driver, &self.queue, kernel.handle(), request)?;
+                let again = contents::read(driver, at, &self.copies.regions, is_written).map_err(unread)?;
+                let is_same = |index: usize| {
+                    let own = &left[index].own;
+                    again.iter().any(|taken| taken.region == regions[index] && taken.draft.piece().blob == *own)
+                };
+                different.retain(|(index, _)| is_same(*index));
+            }
+        }
+        Ok(match different.into_iter().next() {
+            Some((_, message)) => Verdict::Differs(Why::new(DIFFERS, message)),
+            None => {
+                let message = "the program's own kernel leaves something else each time";
+                Verdict::Open(Why::new("not-reproduced", message))
+            }
+        })
+    }
+
+    fn left(&self, region: usize, own: String, woven: String, twin: &Twin) -> Left {
+        let recipe = twin.recipe();
+        let reaches = |(argument, from): (usize, &Argument)| {
+            let value = match *from {
+                Argument::Parameter { index } => self.reached.arguments.get(index)?,
+                Argument::Member { index, offset } => {
+                    self.members.iter().find(|(of, at, _)| (*of, *at) == (index, offset)).map(|(.., value)| value)?
+                }
+                Argument::Variable { .. } | Argument::Probe => return None,
+            };
+            match *value {
+                Value::Memory { region: of, offset, size } if of == region => {
+                    Some(Reaches { argument, offset, size: Some(size) })
+                }
+                Value::Svm { region: of, offset } if of == region => Some(Reaches { argument, offset, size: None }),
+                _ => None,
+            }
+        };
+        let arguments = recipe.into_iter().flat_map(|recipe| recipe.arguments.iter().enumerate()).filter_map(reaches);
+        let image = match &self.reached.regions[region].source {
+            Source::Image(_, about) => {
+                Some(Format { channel_order: about.channel_order, channel_type: about.channel_type })
+            }
+            _ => None,
+        };
+        Left { own, woven, arguments: arguments.collect(), image }
+    }
+
+    /// Makes the program's kernel once more, with copies as its memory.
+    unsafe fn own_kernel(&mut self, driver: &'static Driver, request: &Request, twin: &Twin) -> Result<Owned, Why> {
+        let mut program: cl_program = std::ptr::null_mut();
+        let (to, size, none) = ((&raw mut program).cast(), size_of::<cl_program>(), std::ptr::null_mut());
+        call!(driver, clGetKernelInfo(request.kernel, CL_KERNEL_PROGRAM, size, to, none));
+        let mut error = 0;
+        let kernel = match std::ffi::CString::new(twin.name()) {
+            Ok(name) => call!(driver, clCreateKernel(program, name.as_ptr(), &mut error) else std::ptr::null_mut()),
+            Err(_) => std::ptr::null_mut(),
+        };
+        let kernel = Owned::new(driver, Kind::Kernel, kernel, error, "clCreateKernel")?;
+        self.copies.set_all(kernel.handle(), &self.given, &self.reached, &self.members)?;
+        twin.set_exec_info(kernel.handle(), &self.settings)?;
+        Ok(kernel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nexts(verified: &mut Verified, how: Verify, has_variables: bool, count: usize) -> Vec<Next> {
+        (0..count).map(|_| verified.next(how, "k", has_variables, true)).collect()
+    }
+
+    #[test]
+    fn powers_of_two_are_compared_and_no_more_than_eight() {
+        let mut verified = Verified::default();
+        assert_eq!(nexts(&mut verified, Verify::First, false, 1), [Next::Compare]);
+        verified.found("k", false, &Verdict::Same);
+        let compared: Vec<usize> = (2..1000)
+            .filter(|_| true)
+            .zip(nexts(&mut verified, Verify::First, false, 998))
+            .filter(|(_, next)| *next == Next::Compare)
+            .map(|(launch, _)| launch)
+            .collect();
+        assert_eq!(compared, [2, 4, 8, 16, 32, 64, 128]);
+    }
+
+    #[test]
+    fn until_one_was_compared_it_is_tried_again() {
+        let mut verified = Verified::default();
+        let tried = nexts(&mut verified, Verify::First, false, 12);
+        assert_eq!(tried.iter().filter(|next| **next == Next::Compare).count(), 8);
+        assert_eq!(nexts(&mut Verified::default(), Verify::None, false, 2), [Next::Woven; 2]);
+        assert_eq!(nexts(&mut Verified::default(), Verify::All, false, 3), [Next::Compare; 3]);
+        assert_eq!(Verified::default().next(Verify::All, "k", false, false), Next::Plain);
+    }
+
+    #[test]
+    fn one_that_differs_never_runs_again_nor_do_those_that_share_variables_with_it() {
+        let why = || Verdict::Differs(Why::new(DIFFERS, ""));
+        let mut verified = Verified::default();
+        verified.found("k", false, &why());
+        assert_eq!(verified.next(Verify::First, "k", false, true), Next::Plain);
+        assert_eq!(verified.next(Verify::First, "l", false, true), Next::Compare);
+        verified.found("l", true, &why());
+        assert_eq!(verified.next(Verify::None, "m", true, true), Next::Plain);
+    }
+
+    #[test]
+    fn variables_that_are_out_of_step_are_not_compared() {
+        let mut verified = Verified::default();
+        assert_eq!(nexts(&mut verified, Verify::First, true, 1), [Next::Compare]);
+        verified.found("k", true, &Verdict::Same);
+        assert_eq!(nexts(&mut verified, Verify::First, true, 3), [Next::Compare, Next::Woven, Next::Woven]);
+    }
+}

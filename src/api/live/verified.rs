@@ -1,0 +1,172 @@
+//! Whether what a woven kernel has left is what the program's own kernel has left.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cfg::repeatable;
+use crate::coverage::build::KernelUnderTest;
+use crate::host::protocol::{Compare, Different, Left, Woven};
+use crate::host::{self, DIFFERS, LaunchedKernel, NotWoven, Spool};
+use crate::kernel::interface::{Arg, ArgKind, Type};
+use crate::llvm::View;
+use crate::result::set::LeftOut;
+use crate::suite::compare::{self, Deviation, Tolerance};
+use crate::suite::image;
+
+/// What is known of a kernel for the comparison of a launch with one of its woven kernel.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Comparable {
+    /// By position: the argument's name in messages, and the type of what it points to.
+    arguments: Vec<(String, Option<Type>)>,
+    /// Why a launch cannot be repeated, if it cannot.
+    pub unrepeatable: Option<String>,
+}
+
+impl Comparable {
+    /// Reads it from a kernel before anything is woven into it.
+    pub fn new(kernel: &KernelUnderTest<'_>) -> Comparable {
+        let view = View::of(&kernel.module);
+        let (own, others): (Vec<_>, Vec<_>) =
+            view.functions().into_iter().filter(|f| f.has_body()).partition(|f| f.name() == kernel.entry);
+        let obstacle = repeatable::obstacle(&[own, others].concat());
+        let element = |arg: &Arg| match &arg.kind {
+            ArgKind::Buffer { element, .. } => element.clone(),
+            _ => None,
+        };
+        let arguments = kernel.interface.args.iter().map(|arg| (arg.display_name(), element(arg))).collect();
+        Comparable { arguments, unrepeatable: obstacle.map(str::to_owned) }
+    }
+
+    /// Returns the pieces of memory in which more than the rounding of floats is different, by the rule of captured tests.
+    ///
+    /// # Errors
+    /// Why that cannot be said.
+    pub fn differences(&self, ask: &Compare) -> Result<Vec<Different>, String> {
+        let mut all = Vec::new();
+        for (memory, left) in ask.memory.iter().enumerate() {
+            let (own, woven) = (contents(&ask.spool, &left.own)?, contents(&ask.spool, &left.woven)?);
+            all.extend(self.difference(left, &own, &woven).map(|message| Different { memory, message }));
+        }
+        Ok(all)
+    }
+
+    fn difference(&self, left: &Left, own: &[u8], woven: &[u8]) -> Option<String> {
+        let texel = left.image.map(|format| {
+            let format = host::image_format(format.channel_order, format.channel_type);
+            format.and_then(|format| image::texel_type(&format))
+        });
+        // Where the memory is compared as what an argument points to; the rest as bytes.
+        let mut compared = vec![false; own.len()];
+        for reaches in &left.arguments {
+            let Some((name, element)) = self.arguments.get(reaches.argument) else { continue };
+            let ty = texel.as_ref().unwrap_or(element).as_ref();
+            let size = ty.map_or(1, Type::size).max(1) as usize;
+            let from = reaches.offset.min(own.len());
+            let room = reaches.size.unwrap_or(usize::MAX).min(own.len() - from);
+            let to = from + room / size * size;
+            if let Some(message) = different(own.get(from..to)?, woven.get(from..to)?, ty) {
+                return Some(format!("argument {name}: {message}"));
+            }
+            compared[from..to].fill(true);
+        }
+        let rest = |bytes: &[u8]| -> Vec<u8> {
+            bytes.iter().zip(&compared).filter(|(_, done)| !**done).map(|(byte, _)| *byte).collect()
+        };
+        different(&rest(own), &rest(woven), None).map(|message| format!("memory behind an argument: {message}"))
+    }
+}
+
+/// Returns the first difference that is no rounding.
+fn different(own: &[u8], woven: &[u8], ty: Option<&Type>) -> Option<String> {
+    let compared = compare::compare(own, woven, ty, Tolerance::default());
+    let rounding = ty.and_then(|ty| Deviation::between(own, woven, ty)?.tolerance());
+    if compared.passed() || rounding.is_some() {
+        return None;
+    }
+    compared.message("the program's own kernel", "the woven one")
+}
+
+/// Tells the layer that woven kernels are to compute what the program's own do, and of which that cannot be seen.
+pub fn tell(woven: &mut Woven, comparable: &BTreeMap<String, Comparable>) {
+    woven.same = true;
+    for kernel in &mut woven.kernels {
+        kernel.unrepeatable = comparable.get(&kernel.name).and_then(|known| known.unrepeatable.clone());
+    }
+}
+
+/// Returns a kernel that ran as it is because its woven code was seen to do something else.
+pub fn differs(spool: &Spool, kernel: &LaunchedKernel) -> Option<LeftOut> {
+    let all = spool.processes.iter().flat_map(|process| &process.not_woven);
+    let mut own = all.filter(|not| (&not.program, &not.kernel) == (&kernel.program, &kernel.name));
+    let meaning = own.find(|not| not.reason == DIFFERS)?.meaning.clone();
+    let (name, program) = (Some(kernel.name.clone()), Some(kernel.program.clone()));
+    Some(LeftOut { kernel: name, program, reason: DIFFERS.to_owned(), meaning, count: kernel.launches })
+}
+
+/// Tells of kernels that took the place of the program's own without having been compared with them.
+pub fn not_compared(spool: &Spool) -> Vec<String> {
+    let all: BTreeSet<&NotWoven> = spool.processes.iter().flat_map(|process| &process.not_verified).collect();
+    let text = |not: &NotWoven| {
+        format!("launches of {} could not be compared with those of its woven code: {}", not.kernel, not.meaning)
+    };
+    all.into_iter().map(text).collect()
+}
+
+fn contents(spool: &Path, name: &str) -> Result<Vec<u8>, String> {
+    if !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(format!("{name:?} names no contents"));
+    }
+    fs::read(spool.join("blobs").join(name)).map_err(|error| format!("contents cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::protocol::Reaches;
+    use crate::kernel::interface::Scalar;
+
+    fn floats(values: &[f32]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    fn said(arguments: &[(usize, usize, Option<usize>)], own: &[u8], woven: &[u8]) -> Option<String> {
+        let float = Some(Type::Scalar(Scalar::F32));
+        let int = Some(Type::Scalar(Scalar::I32));
+        let kernel =
+            Comparable { arguments: vec![("xs".to_owned(), float), ("ns".to_owned(), int)], unrepeatable: None };
+        let arguments = arguments.iter().map(|(argument, offset, size)| Reaches {
+            argument: *argument,
+            offset: *offset,
+            size: *size,
+        });
+        let left = Left { own: String::new(), woven: String::new(), arguments: arguments.collect(), image: None };
+        kernel.difference(&left, own, woven)
+    }
+
+    #[test]
+    fn rounding_is_no_difference_and_everything_else_is() {
+        let all = [(0, 0, None)];
+        assert_eq!(said(&all, &floats(&[1.0, 2.0]), &floats(&[1.0, 2.000_000_2])), None);
+        let message = said(&all, &floats(&[1.0, 2.0]), &floats(&[1.0, 3.0])).unwrap();
+        assert_eq!(
+            message,
+            "argument xs: element 1: the program's own kernel left 2, the woven one 3; 1 of 2 elements differ"
+        );
+        // The same bytes as numbers are no rounding.
+        assert!(said(&[(1, 0, None)], &floats(&[1.0, 2.0]), &floats(&[1.0, 2.000_000_2])).is_some());
+        // A NaN in the place of a number.
+        assert!(said(&all, &floats(&[1.0]), &floats(&[f32::NAN])).is_some());
+    }
+
+    #[test]
+    fn parts_that_no_argument_begins_with_are_compared_as_bytes() {
+        let (own, woven) = (floats(&[1.0, 2.0, 3.0]), floats(&[1.0, 2.000_000_2, 3.0]));
+        assert_eq!(said(&[(0, 4, Some(8))], &own, &woven), None);
+        assert!(said(&[(0, 8, Some(4))], &own, &woven).unwrap().starts_with("memory behind an argument"));
+        // The last bytes are no whole element.
+        assert_eq!(said(&[(0, 4, Some(7))], &own, &woven), None);
+    }
+}

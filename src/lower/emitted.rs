@@ -15,12 +15,66 @@ pub const FIRST_ORDER: u32 = 0x10B0;
 const ALIGNMENT: u32 = 44;
 const ALIGNED: u32 = 2;
 
-/// Corrects a module: constants that are zero, queries of an image's order, and zeros that are copied.
+/// The decoration of variables that the device fills, those of a sub-group's masks, and the capability that these need (SPIR-V 3.20,
+/// 3.21 and 3.31).
+const BUILT_IN: u32 = 11;
+const SUBGROUP_MASKS: std::ops::RangeInclusive<u32> = 4416..=4420;
+const GROUP_NON_UNIFORM_BALLOT: u32 = 64;
+
+/// Corrects a module: constants that are zero, queries of an image's order, zeros that are copied, and how variables are aligned.
 ///
 /// # Errors
 /// [`Malformed`] if these bytes are no SPIR-V.
 pub fn corrected(bytes: &[u8]) -> Result<Words, Malformed> {
-    Ok(aligned(&ordered(&with_plain_zeros(&Words::parse(bytes)?))))
+    let with_plain_zeros = with_plain_zeros(&Words::parse(bytes)?);
+    Ok(with_capabilities(with_whole_alignments(&aligned(&ordered(&with_plain_zeros)))))
+}
+
+/// Gives variables the alignments that they had: of those from 128 on, the backend keeps eight bits, and their sign.
+fn with_whole_alignments(module: &Words) -> Words {
+    let greatest = module.instructions().filter_map(|instruction| match (instruction.opcode, instruction.operands) {
+        (op::LOAD, [_, _, _, access, alignment, ..]) | (op::STORE, [_, _, access, alignment, ..])
+            if access & ALIGNED != 0 =>
+        {
+            Some(*alignment)
+        }
+        _ => None,
+    });
+    // What is lost is a multiple of 256; an alignment that is too great does no harm.
+    let greatest = greatest.max().unwrap_or_default().max(256);
+    module.rewritten(|instruction, into| match (instruction.opcode, instruction.operands) {
+        (op::DECORATE, [target, ALIGNMENT, 0]) => words::push(into, op::DECORATE, &[*target, ALIGNMENT, greatest]),
+        (op::DECORATE, [target, ALIGNMENT, alignment]) => {
+            let alignment = if *alignment > i32::MAX as u32 { alignment & 0xFF } else { *alignment };
+            words::push(into, op::DECORATE, &[*target, ALIGNMENT, alignment]);
+        }
+        (opcode, operands) => words::push(into, opcode, operands),
+    })
+}
+
+/// Adds the capability of variables that the backend makes without it: `get_sub_group_lt_mask` and its kind.
+fn with_capabilities(mut module: Words) -> Words {
+    let is_mask = |kind: u32, operands: &[u32]| {
+        kind == BUILT_IN && operands.first().is_some_and(|built_in| SUBGROUP_MASKS.contains(built_in))
+    };
+    let has_mask = module.decorations().any(|decoration| is_mask(decoration.kind, decoration.operands));
+    let declares = |instruction: &words::Instruction<'_>| {
+        instruction.opcode == op::CAPABILITY && instruction.operands == [GROUP_NON_UNIFORM_BALLOT]
+    };
+    if !has_mask || module.instructions().any(|instruction| declares(&instruction)) {
+        return module;
+    }
+    // The capability is of this version.
+    if module.version() < (1, 3) {
+        module.set_version((1, 3));
+    }
+    let mut is_first = true;
+    module.rewritten(|instruction, into| {
+        if std::mem::take(&mut is_first) {
+            words::push(into, op::CAPABILITY, &[GROUP_NON_UNIFORM_BALLOT]);
+        }
+        words::push(into, instruction.opcode, instruction.operands);
+    })
 }
 
 /// Gives constants that are zero the form that every consumer takes: a scalar's is OpConstant, because indices into structs have to
@@ -190,6 +244,34 @@ mod tests {
             module(&constants.into_iter().chain(queries.iter().map(Vec::as_slice)).collect::<Vec<_>>())
         };
         assert_eq!(corrected(&whole(op::IMAGE_QUERY_FORMAT)).unwrap().bytes(), whole(op::IMAGE_QUERY_ORDER));
+    }
+
+    #[test]
+    fn alignments_from_128_on_are_whole() {
+        let ty: [&[u32]; 1] = [&[op::TYPE_INT, 1, 8, 0]];
+        let load: [&[u32]; 1] = [&[op::LOAD, 1, 7, 6, ALIGNED, 512]];
+        let with = |decorations: [[u32; 4]; 3]| {
+            let words: Vec<&[u32]> = decorations.iter().map(<[u32; 4]>::as_slice).chain(ty).chain(load).collect();
+            module(&words)
+        };
+        let said = |alignments: [u32; 3]| {
+            let mut id = 4;
+            with(alignments.map(|alignment| {
+                id += 1;
+                [op::DECORATE, id, ALIGNMENT, alignment]
+            }))
+        };
+        let given = said([0xFFFF_FF80, 0, 64]);
+        assert_eq!(corrected(&given).unwrap().bytes(), said([128, 512, 64]));
+    }
+
+    #[test]
+    fn masks_of_sub_groups_have_their_capability() {
+        let decoration: [&[u32]; 1] = [&[op::DECORATE, 5, BUILT_IN, 4420]];
+        let corrected = corrected(&module(&decoration)).unwrap();
+        assert_eq!(corrected.version(), (1, 3));
+        let first = corrected.instructions().next().unwrap();
+        assert_eq!((first.opcode, first.operands), (op::CAPABILITY, &[GROUP_NON_UNIFORM_BALLOT][..]));
     }
 
     #[test]

@@ -50,6 +50,7 @@ pub mod op {
     pub const FUNCTION_CALL: u32 = 57;
     pub const VARIABLE: u32 = 59;
     pub const LOAD: u32 = 61;
+    pub const STORE: u32 = 62;
     pub const COPY_MEMORY_SIZED: u32 = 64;
     pub const ACCESS_CHAIN: u32 = 65;
     pub const PTR_ACCESS_CHAIN: u32 = 67;

@@ -32,7 +32,12 @@ pub(super) fn atomic<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
     let (scope, orders) = scope_and_orders(call, operation);
     let ty = element_type(call.type_of(), object)?;
     let access = Access { call, pointer, scope, orders, ty, lane: lane.to_owned() };
-    access.lowered(operation, rest)
+    match operation {
+        Operation::Load | Operation::Store | Operation::Exchange if ty.is_floating_point() => {
+            access.as_bits(operation, rest)
+        }
+        _ => access.lowered(operation, rest),
+    }
 }
 
 /// Those of the first atomics are relaxed, and reach all of the device (OpenCL 3.0, 3.3.6.2). The others are sequentially consistent
@@ -59,6 +64,32 @@ fn scope_and_orders(call: &Call<'_, '_>, operation: Operation) -> (u32, Vec<u32>
 }
 
 impl<'m> Access<'_, '_, 'm> {
+    /// Moves a float as the integer of its bits: drivers load floats by adding 0, which makes 0 of -0 in memory, or not at all.
+    fn as_bits(self, operation: Operation, operands: &[Value<'m>]) -> Option<Replacement<'m>> {
+        let builder = self.call.builder;
+        let bits = self.ty.bits()?;
+        let lane = match bits {
+            16 => "t",
+            32 => "j",
+            64 => "m",
+            _ => return None,
+        };
+        let integer = self.call.type_of().int(bits as u32);
+        let operands: Vec<Value<'m>> = operands
+            .iter()
+            .take(1)
+            .map(|value| match value.ty() == self.ty {
+                true => builder.bit_cast(*value, integer, ""),
+                false => *value,
+            })
+            .collect();
+        let ty = self.ty;
+        match (Access { ty: integer, lane: lane.to_owned(), ..self }).lowered(operation, &operands)? {
+            Replacement::Value(value) => Some(Replacement::Value(builder.bit_cast(value, ty, ""))),
+            built => Some(built),
+        }
+    }
+
     fn lowered(&self, operation: Operation, operands: &[Value<'m>]) -> Option<Replacement<'m>> {
         use Operation::*;
         let builder = self.call.builder;

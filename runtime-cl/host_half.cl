@@ -202,7 +202,7 @@ WIDTHS(SPLITS, sincos)
         *whole = below;                                                                                                \
         half##N left = fmin(x - below, (half##N)(0x1.ffcp-1h));                                                        \
         half##N part = TO_HALF(N, select_finite(TO_FLOAT(N, x), TO_FLOAT(N, left)));                                   \
-        return part == (half##N)(0) ? copysign(part, x) : part;                                                        \
+        return ((x == (half##N)(0)) | (x - x != (half##N)(0))) ? copysign(part, x) : part;                             \
     }
 #define FRACTIONS(N, _) WRITABLE(FRACTION, N, )
 INNER float select_finite(float x, float left) { return x != x ? x : x - x != 0 ? 0.0f : left; }

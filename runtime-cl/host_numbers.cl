@@ -1,5 +1,6 @@
 /* Functions on floats and doubles for which libclc for NVPTX is not good enough: it treats subnormal floats as zero in divisions with
- * remainder and in `ldexp`, loses small values when it stores halfs rounded up or down, and does not saturate NaN to 0. */
+ * remainder and in `ldexp`, loses small values when it stores halfs rounded up or down, does not saturate NaN to 0, and has zeros of the
+ * wrong sign in `fract`, and wrong values of NaN, infinities and great negative numbers in `ldexp`, `lgamma` and `tgamma`. */
 
 #include "host.h"
 
@@ -110,6 +111,94 @@ VECTORS(POWERS, double)
 
 #endif
 
+/* The gamma function of floats is that of doubles, which libclc has right but for tgamma(-0), and below -170, where the function is too
+ * small for a float, of alternating sign, and still has its poles. */
+
+double BUILTIN tgamma(double x);
+double BUILTIN lgamma(double x);
+double BUILTIN lgamma_r(double x, __private int *sign);
+
+BUILTIN float tgamma(float x) {
+    if (x < -60) {
+        float below = __builtin_elementwise_floor(x);
+        return below == x ? (float)NAN : __builtin_fmodf(below, 2) == 0 ? 0.0f : -0.0f;
+    }
+    return x == 0 ? __builtin_copysignf(INFINITY, x) : (float)tgamma((double)x);
+}
+BUILTIN float lgamma(float x) { return (float)lgamma((double)x); }
+
+#define TGAMMA(I) tgamma(x.s##I)
+#define LGAMMA(I) lgamma(x.s##I)
+#define LGAMMA_PART(I) (float)lgamma_r((double)x.s##I, &part)
+#define SIGN_PART(I) (lgamma_r((double)x.s##I, &part), part)
+#define LGAMMA_1(SPACE, _)                                                                                             \
+    BUILTIN float lgamma_r(float x, SPACE int *sign) {                                                                 \
+        int part;                                                                                                      \
+        float value = (float)lgamma_r((double)x, &part);                                                               \
+        *sign = part;                                                                                                  \
+        return value;                                                                                                  \
+    }
+#define LGAMMA_N(SPACE, N)                                                                                             \
+    BUILTIN float##N lgamma_r(float##N x, SPACE int##N *sign) {                                                        \
+        int part;                                                                                                      \
+        *sign = (int##N)EACH_##N(SIGN_PART);                                                                           \
+        return (float##N)EACH_##N(LGAMMA_PART);                                                                        \
+    }
+#define GAMMAS(N, _)                                                                                                   \
+    BUILTIN float##N tgamma(float##N x) { return (float##N)EACH_##N(TGAMMA); }                                         \
+    BUILTIN float##N lgamma(float##N x) { return (float##N)EACH_##N(LGAMMA); }                                         \
+    WRITABLE(LGAMMA_N, N)
+WRITABLE(LGAMMA_1, )
+VECTORS(GAMMAS, )
+
+/* A double's remainder, by two steps beyond that of fmod, which is exact. */
+
+BUILTIN double remainder(double x, double y) {
+    double size = __builtin_fabs(x), step = __builtin_fabs(y);
+    if (!(size < INFINITY) || !(step > 0)) {
+        return NAN;
+    }
+    double left = step <= 0x1p1022 ? __builtin_fmod(size, 2 * step) : size;
+    /* Halves of the least steps would be rounded, doubles of the greatest sizes not be there. */
+    bool is_small = step < 0x1p-1021;
+    if (is_small ? left + left > step : left > step / 2) {
+        left -= step;
+        if (is_small ? left + left >= step : left >= step / 2) {
+            left -= step;
+        }
+    }
+    return __builtin_astype(x, long) < 0 ? -left : left;
+}
+
+/* Fractions (6.15.2 and 7.5.1), which stay below 1 and have the sign of a zero or an infinity. */
+
+#define BELOW_ONE_float 0x1.fffffep-1f
+#define BELOW_ONE_double 0x1.fffffffffffffp-1
+#define FRACTION_OF(T)                                                                                                 \
+    INNER T fraction_of(T x) {                                                                                         \
+        T left = x - __builtin_elementwise_floor(x);                                                                   \
+        bool keeps_sign = x == 0 || __builtin_elementwise_abs(x) == INFINITY;                                          \
+        return keeps_sign ? __builtin_elementwise_copysign((T)0, x) : left > BELOW_ONE_##T ? (T)BELOW_ONE_##T : left;  \
+    }
+FRACTION_OF(float)
+FRACTION_OF(double)
+#define FRACTION_1(SPACE, T)                                                                                           \
+    BUILTIN T fract(T x, SPACE T *whole) {                                                                             \
+        *whole = __builtin_elementwise_floor(x);                                                                       \
+        return fraction_of(x);                                                                                         \
+    }
+#define FRACTION_PART(I) fraction_of(x.s##I)
+#define FRACTION_N(SPACE, N, T)                                                                                        \
+    BUILTIN T##N fract(T##N x, SPACE T##N *whole) {                                                                    \
+        *whole = __builtin_elementwise_floor(x);                                                                       \
+        return (T##N)EACH_##N(FRACTION_PART);                                                                          \
+    }
+#define FRACTIONS_OF(N, T) WRITABLE(FRACTION_N, N, T)
+WRITABLE(FRACTION_1, float)
+WRITABLE(FRACTION_1, double)
+VECTORS(FRACTIONS_OF, float)
+VECTORS(FRACTIONS_OF, double)
+
 /* Division with remainder: floats are computed as doubles, in which every step is exact. */
 
 BUILTIN float fmod(float x, float y) { return __builtin_fmodf(x, y); }
@@ -137,20 +226,23 @@ BUILTIN float remainder(float x, float y) {
 }
 
 BUILTIN float ldexp(float x, int n) { return __builtin_ldexpf(x, n); }
+BUILTIN double ldexp(double x, int n) { return __builtin_ldexp(x, n); }
 
 #define SCALE(I) ldexp(x.s##I, n.s##I)
 #define SCALE_ALL(I) ldexp(x.s##I, n)
-#define SCALES(N, _)                                                                                                   \
-    BUILTIN float##N ldexp(float##N x, int##N n) { return (float##N)EACH_##N(SCALE); }                                 \
-    BUILTIN float##N ldexp(float##N x, int n) { return (float##N)EACH_##N(SCALE_ALL); }
-VECTORS(SCALES, )
+#define SCALES(N, T)                                                                                                   \
+    BUILTIN T##N ldexp(T##N x, int##N n) { return (T##N)EACH_##N(SCALE); }                                             \
+    BUILTIN T##N ldexp(T##N x, int n) { return (T##N)EACH_##N(SCALE_ALL); }
+VECTORS(SCALES, float)
+VECTORS(SCALES, double)
 
 #define FMOD(I) fmod(x.s##I, y.s##I)
 #define REMAINDER(I) remainder(x.s##I, y.s##I)
 #define REMAINDERS(N, _)                                                                                               \
     BUILTIN float##N fmod(float##N x, float##N y) { return (float##N)EACH_##N(FMOD); }                                 \
     BUILTIN double##N fmod(double##N x, double##N y) { return (double##N)EACH_##N(FMOD); }                             \
-    BUILTIN float##N remainder(float##N x, float##N y) { return (float##N)EACH_##N(REMAINDER); }
+    BUILTIN float##N remainder(float##N x, float##N y) { return (float##N)EACH_##N(REMAINDER); }                       \
+    BUILTIN double##N remainder(double##N x, double##N y) { return (double##N)EACH_##N(REMAINDER); }
 VECTORS(REMAINDERS, )
 
 #define QUOTIENT_1(SPACE, _)                                                                                           \

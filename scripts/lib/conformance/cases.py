@@ -164,7 +164,7 @@ class Kernel:
         if name in ("shuffle", "shuffle2") and position == len(builtin.parameters) - 1:
             return self.value(ty, position)
         if name.startswith(("work_group_broadcast", "sub_group_broadcast", "sub_group_non_uniform_broadcast")) and position > 0:
-            return "3"
+            return "3" if position == 1 else "0"
         if name.startswith("sub_group_") and name.endswith(("shuffle", "shuffle_xor", "shuffle_up", "shuffle_down", "rotate")) and position == 1:
             return "1"
         if name.startswith("sub_group_clustered") and position == 1:

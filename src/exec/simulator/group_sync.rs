@@ -140,7 +140,7 @@ pub unsafe extern "C" fn exchange(
     // SAFETY: the values lie in the slot's own memory, which has room for the longest values of all work-items; the
     // caller passes `bytes` readable bytes.
     let values = unsafe {
-        let values = slot.exchanged.as_mut_ptr().add(start);
+        let values = slot.exchanged.as_mut_ptr().cast::<u8>().add(start);
         std::ptr::copy_nonoverlapping(value, values.add(own * size), size);
         values
     };

@@ -101,6 +101,11 @@ impl Arrivals {
 /// The maximum size in bytes of a value that work-items exchange (`double16`).
 pub const MAX_EXCHANGED_BYTES: usize = 128;
 
+/// Room for a value that a work-item exchanges. Code loads vectors from it with instructions that want their alignment.
+#[derive(Clone, Copy)]
+#[repr(C, align(128))]
+pub struct Exchanged([u8; MAX_EXCHANGED_BYTES]);
+
 /// The resources of one running group; reused for one group after the other.
 pub struct GroupSlot {
     pub context: GroupContext,
@@ -141,7 +146,7 @@ pub struct GroupSlot {
     /// Events of asynchronous copies.
     pub events: Events,
     /// Values that work-items exchange: two alternating buffers for the group, then two for the sub-groups.
-    pub exchanged: Vec<u8>,
+    pub exchanged: Vec<Exchanged>,
     /// The current group's preemptions.
     pub preemptions: Vec<Preemption>,
     /// Whether the group cannot continue.
@@ -181,7 +186,10 @@ impl GroupSlot {
             group_arrivals: Arrivals::default(),
             events: Events::default(),
             sub_arrivals: vec![Arrivals::default(); count.div_ceil(SUB_GROUP) as usize],
-            exchanged: vec![0; if prepared.exchanges { count as usize * MAX_EXCHANGED_BYTES * 4 } else { 0 }],
+            exchanged: vec![
+                Exchanged([0; MAX_EXCHANGED_BYTES]);
+                if prepared.exchanges { count as usize * 4 } else { 0 }
+            ],
             preemptions: Vec::new(),
             over: false,
         });

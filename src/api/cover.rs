@@ -7,6 +7,7 @@ use super::input::{Parsed, SyntaxTree};
 use super::observer::run_parallel;
 use super::opened::Opened;
 use super::options::{check_range, options};
+use super::run;
 use crate::cfg::folded;
 use crate::coverage::build::KernelUnderTest;
 use crate::coverage::def_use::{self, DefUseCode, Followed};
@@ -37,6 +38,9 @@ options! {
         repeats: u32 = 3,
         /// Whether notes name the conditions that clang folded into others.
         explain: bool = false,
+        /// Whether the driver's own compiler makes the same of the kernel's text: each test runs with both before. What is not
+        /// the same is a complaint.
+        against_source: bool = false,
     }
 }
 
@@ -71,6 +75,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     check_range("repeats", options.repeats, 1..=1000)?;
     let begun = opened.begin();
     opened.check_suite()?;
+    let beside = options.against_source.then(|| run::beside_sources(opened)).transpose()?.unwrap_or_default();
     let variants = opened.variants();
     let [first, others @ ..] = &variants[..] else { return Err(Error::internal("nothing is opened")) };
     if options.def_use && !others.is_empty() {
@@ -102,6 +107,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         }
         let source = opened.source();
         let mut notes = sites.notes();
+        notes.extend(beside.notes);
         let followed = match &def_use_code {
             Some(code) => Some((&code.plan, follow(opened, code, &tests)?)),
             None => None,
@@ -140,7 +146,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
             mcdc,
             tests: rows,
             overhead,
-            complaints: Vec::new(),
+            complaints: beside.complaints,
             notes,
         })
     })

@@ -2,6 +2,7 @@
 //!
 //! The crate's root re-exports all of it. Must never know: terminals, exit codes.
 
+mod against_source;
 mod baseline;
 mod capture;
 mod changes;

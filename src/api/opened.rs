@@ -254,6 +254,10 @@ impl Opened {
         &*self.input.options.observer
     }
 
+    pub(super) fn kernel_path(&self) -> &Path {
+        &self.input.kernel
+    }
+
     /// Returns the path of the kernel's file as results show it.
     pub(super) fn source(&self) -> String {
         self.input.kernel.display().to_string()

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::against_source;
 use super::executors::{self, Loading};
 use super::input::{Parsed, SyntaxTree};
 use super::observer::run_parallel;
@@ -11,8 +12,8 @@ use super::opened::Opened;
 use super::options::options;
 use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
-use crate::exec::{Executor, Fault, Observation, ProgramId};
-use crate::result::run::{Mismatch, Output, RunResult, Summary, Test, TestStatus};
+use crate::exec::{Code, Executor, Fault, Observation, ProgramId, Target};
+use crate::result::run::{AgainstSource, Comparison, Mismatch, Output, RunResult, Summary, Test, TestStatus};
 use crate::result::{Device, Header};
 use crate::suite::resolve;
 use crate::suite::{compare, npy};
@@ -24,6 +25,8 @@ options! {
         /// The folder to which the outputs of each test are written, as `<test>/<argument>.npy`.
         #[serde(with = "crate::files::paths")]
         save_outputs: Option<PathBuf> = None,
+        /// Whether the driver's own compiler makes the same of the kernel's text: each test runs with both.
+        against_source: bool = false,
     }
 }
 
@@ -33,7 +36,21 @@ struct Runner {
     executor: Box<dyn Executor>,
     plain: ProgramId,
     mapped: Option<MappedProgram>,
+    /// The kernel as the driver compiles its text, if that is asked for; or why it is not there.
+    source: Option<std::result::Result<ProgramId, String>>,
 }
+
+/// Which code of a kernel runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// kassay's.
+    Kernel,
+    /// What the driver compiles, if it was asked for and can be.
+    Source,
+}
+
+/// Runs a test. The inner error says why the code is not there.
+type Runs<'r> = dyn FnMut(Of) -> Result<std::result::Result<Ended, String>> + 'r;
 
 /// Runs the tests of a suite and compares their outputs with the expectations.
 ///
@@ -81,9 +98,42 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
     })
 }
 
+/// What comparisons with the driver's own compiler have shown.
+#[derive(Default)]
+pub(super) struct BesideSources {
+    /// Of tests that leave something else.
+    pub complaints: Vec<String>,
+    /// Of tests that were not compared.
+    pub notes: Vec<String>,
+}
+
+/// Compares what all tests leave with what they leave as the driver compiles the kernel.
+///
+/// # Errors
+/// Those of [`run`].
+pub(super) fn beside_sources(opened: &Opened) -> Result<BesideSources> {
+    let result = run(opened, &RunOptions::new().against_source(true))?;
+    let mut beside = BesideSources::default();
+    let kernel = &result.header.kernel;
+    for test in &result.tests {
+        let Some(AgainstSource { comparison, message: Some(message) }) = &test.against_source else { continue };
+        let name = &test.name;
+        match comparison {
+            Comparison::Differs => beside.complaints.push(format!(
+                "{kernel}, test {name}: kassay's code leaves something else than the driver makes of the source: {message}"
+            )),
+            _ => beside.notes.push(format!("test {name} was not compared with the source: {message}")),
+        }
+    }
+    beside.notes.dedup();
+    Ok(beside)
+}
+
 /// Runs the tests of a variant. Returns their rows and the device.
 fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device)> {
-    each_test(opened, |t, result| {
+    let source = options.against_source.then(|| against_source::code(opened));
+    each_test_again(opened, source, |t, runs| {
+        let result = &kernel(runs)?;
         let observation = match result {
             Ok(observation) => Some(observation),
             Err(Fault::Checked { observation, .. }) => Some(&**observation),
@@ -92,11 +142,26 @@ fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device
         if let (Some(folder), Some(observation)) = (&options.save_outputs, observation) {
             save(folder, t, &observation.outputs)?;
         }
-        Ok(match result {
+        let row = match result {
             Ok(observation) => judge(t, observation),
             Err(fault) => faulted(t, fault),
-        })
+        };
+        let against_source = if options.against_source { Some(beside_source(t, result, runs)?) } else { None };
+        Ok(Test { against_source, ..row })
     })
+}
+
+/// Runs a test with kassay's code.
+fn kernel(runs: &mut Runs<'_>) -> Result<Ended> {
+    runs(Of::Kernel)?.map_err(Error::internal)
+}
+
+/// Runs a test as the driver compiles the kernel, and compares.
+fn beside_source(test: &resolve::Test, result: &Ended, runs: &mut Runs<'_>) -> Result<AgainstSource> {
+    match runs(Of::Source)? {
+        Ok(source) => against_source::compared(test, result, &source, || runs(Of::Source)?.map_err(Error::internal)),
+        Err(why) => Ok(AgainstSource { comparison: Comparison::NotCompared, message: Some(why) }),
+    }
 }
 
 /// What was made of the tests, and the executors that ran them.
@@ -110,16 +175,17 @@ pub(super) fn each_test<T: Send>(
     opened: &Opened,
     judge: impl Fn(&resolve::Test, &Ended) -> Result<T> + Sync,
 ) -> Result<(Vec<T>, Device)> {
-    each_test_again(opened, |test, again| judge(test, &again()?))
+    each_test_again(opened, None, |test, runs| judge(test, &kernel(runs)?))
 }
 
 /// Calls `judge` with each test of a variant and a function that runs it. Returns what it makes of them, and the device.
 fn each_test_again<T: Send>(
     opened: &Opened,
-    judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
+    source: Option<std::result::Result<Code, String>>,
+    judge: impl Fn(&resolve::Test, &mut Runs<'_>) -> Result<T> + Sync,
 ) -> Result<(Vec<T>, Device)> {
     let (results, executors) = opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
-        each_loaded(opened, parsed, Loading::begin(opened, parsed)?, judge)
+        each_loaded(opened, parsed, (Loading::begin(opened, parsed)?, source), judge)
     })?;
     Ok((results, executors::device(executors[0].device())))
 }
@@ -134,18 +200,23 @@ pub(super) fn each_test_on<T: Send>(
     judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
 ) -> Result<Judged<T>> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
-        each_loaded(opened, parsed, Loading::begin_on(executors, parsed)?, judge)
+        let loading = Loading::begin_on(executors, parsed)?;
+        each_loaded(opened, parsed, (loading, None), |test, runs| judge(test, &mut || kernel(runs)))
     })
 }
 
 fn each_loaded<T: Send>(
     opened: &Opened,
     parsed: &Parsed<'_>,
-    loading: Loading,
-    judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
+    (loading, source): (Loading, Option<std::result::Result<Code, String>>),
+    judge: impl Fn(&resolve::Test, &mut Runs<'_>) -> Result<T> + Sync,
 ) -> Result<Judged<T>> {
     let under_test = &parsed.under_test;
     let capabilities = loading.capabilities();
+    if source.is_some() && capabilities.target == Target::Host {
+        return Err(Error::caller("the simulator has no compiler of its own to compare with")
+            .help("name an OpenCL device (--device opencl), or leave --against-source out"));
+    }
     let Loading { tests, executors } = loading;
     let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
     let is_wanted = group_order::is_needed(capabilities, &tests);
@@ -154,21 +225,28 @@ fn each_loaded<T: Send>(
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
         let mapped = code.as_ref().map(|code| code.load(executor.as_mut())).transpose()?;
-        runners.push(Runner { executor, plain, mapped });
+        let built =
+            |code: &Code| executor.load(code).map_err(|error| format!("the driver does not take the text: {error}"));
+        let source = source.as_ref().map(|code| code.as_ref().map_err(Clone::clone).and_then(built));
+        runners.push(Runner { executor, plain, mapped, source });
     }
     let timeout = opened.options().timeout;
     let launching = crate::exec::RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
     let results = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, t| {
-        judge(t, &mut || {
+        judge(t, &mut |of| {
             let executor = &mut *runner.executor;
-            match runner.mapped.filter(|_| is_mapped(t)) {
-                Some(program) => program.run(executor, &t.launch, &launching),
-                None => executor.run(runner.plain, &t.launch, &launching),
-            }
+            let ended = match (of, runner.mapped.filter(|_| is_mapped(t)), &runner.source) {
+                (Of::Source, _, Some(Ok(source))) => executor.run(*source, &t.launch, &launching),
+                (Of::Source, _, Some(Err(why))) => return Ok(Err(why.clone())),
+                (_, Some(program), _) => program.run(executor, &t.launch, &launching),
+                _ => executor.run(runner.plain, &t.launch, &launching),
+            };
+            ended.map(Ok)
         })
     })?;
     let unloaded = runners.into_iter().map(|mut runner| {
         runner.executor.unload(runner.plain);
+        runner.source.and_then(std::result::Result::ok).into_iter().for_each(|source| runner.executor.unload(source));
         runner.executor
     });
     Ok((results, unloaded.collect()))
@@ -224,6 +302,7 @@ fn judge(test: &resolve::Test, observation: &Observation) -> Test {
         outputs,
         kernel_s: observation.kernel_times.last().map(std::time::Duration::as_secs_f64),
         printf: observation.printf.clone(),
+        against_source: None,
     }
 }
 
@@ -239,7 +318,15 @@ fn faulted(test: &resolve::Test, fault: &Fault) -> Test {
         Fault::Crash { .. } | Fault::Stopped { .. } => TestStatus::Crashed,
         Fault::Rejected { .. } => TestStatus::Rejected,
     };
-    Test { name: test.name.clone(), status, reason, outputs: Vec::new(), kernel_s: None, printf: String::new() }
+    Test {
+        name: test.name.clone(),
+        status,
+        reason,
+        outputs: Vec::new(),
+        kernel_s: None,
+        printf: String::new(),
+        against_source: None,
+    }
 }
 
 /// Returns a name as that of a file or a folder: it may not lead elsewhere.

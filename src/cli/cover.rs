@@ -48,6 +48,9 @@ pub struct CoverArgs {
     /// Runs of the original and of the instrumented kernel per test, for the overhead
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: u32,
+    /// First run each test with the kernel as the driver compiles its text, too, and compare
+    #[arg(long)]
+    pub against_source: bool,
     #[command(flatten)]
     pub program: ProgramFlags,
     #[command(flatten)]
@@ -63,7 +66,8 @@ pub struct CoverArgs {
 }
 
 /// Flags that say nothing about a host program, which has its own options, launches and device.
-const FOR_SUITES: [&str; 8] = ["counts", "def_use", "repeats", "device", "seed", "jobs", "timeout", "summary"];
+const FOR_SUITES: [&str; 9] =
+    ["counts", "def_use", "repeats", "against_source", "device", "seed", "jobs", "timeout", "summary"];
 
 /// Flags for covering a host program.
 #[derive(Debug, Clone, Args)]
@@ -150,7 +154,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     }
     let opened = open.open(suite)?;
     let mut result = cover(&opened, &args.options())?;
-    result.complaints = missed(&args.fail_under, &result.coverage);
+    result.complaints.extend(missed(&args.fail_under, &result.coverage));
     let sources = opened.sources();
     args.output.deliver(&result, |style| {
         text::cover(&result, text::CoverOptions { summary_only: args.summary }, &|file| sources.text(file), style)
@@ -162,7 +166,8 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
 /// Measures the coverage of several suites. The thresholds are those of all together.
 fn run_several(args: &CoverArgs, open: &OpenOptions) -> Result<u8> {
     let mut set = interruptible(None, || cover_all(&args.suites, open, &args.options()))?;
-    set.complaints = missed(&args.fail_under, &set.total);
+    set.complaints = set.kernels.iter().flat_map(|kernel| kernel.result.complaints.iter().cloned()).collect();
+    set.complaints.extend(missed(&args.fail_under, &set.total));
     several::deliver(&args.output, &set, |sources, style| text::cover_set(&set, args.output.verbose, sources, style))?;
     let ended_early = |test: &TestOutcome| test.status != TestStatus::Completed;
     let findings = set.kernels.iter().flat_map(|kernel| &kernel.result.tests).any(ended_early);
@@ -229,5 +234,6 @@ impl CoverArgs {
             .def_use(self.def_use || needs(Need::DefUse))
             .repeats(self.repeats)
             .explain(self.output.verbose)
+            .against_source(self.against_source)
     }
 }

@@ -21,6 +21,9 @@ pub struct RunArgs {
     #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
     #[arg(long, value_name = "DIR")]
     pub save_outputs: Option<PathBuf>,
+    /// Also run each test with the kernel as the driver compiles its text, and compare
+    #[arg(long)]
+    pub against_source: bool,
     #[command(flatten)]
     pub kernel: KernelFlags,
     #[command(flatten)]
@@ -41,12 +44,13 @@ pub fn run(args: &RunArgs) -> Result<u8> {
     if api::are_several(&args.suites) {
         let set = interruptible(None, || api::run_all(&args.suites, &open, &options))?;
         args.output.deliver(&set, |style| text::run_set(&set, args.output.verbose, style))?;
-        return Ok(several::exit_code(&args.output, &set.failed, set.total.failed + set.total.broken > 0));
+        let differs = set.kernels.iter().any(|kernel| kernel.result.differs_from_source());
+        return Ok(several::exit_code(&args.output, &set.failed, set.total.failed + set.total.broken > 0 || differs));
     }
     let opened = open.syntax_tree(false).open(&args.suites[0])?;
     let result = api::run(&opened, &options)?;
     args.output.deliver(&result, |style| text::run(&result, style))?;
-    Ok(u8::from(result.summary.failed + result.summary.broken > 0))
+    Ok(u8::from(result.summary.failed + result.summary.broken > 0 || result.differs_from_source()))
 }
 
 impl RunArgs {
@@ -55,6 +59,6 @@ impl RunArgs {
     }
 
     pub(super) fn options(&self) -> RunOptions {
-        RunOptions::new().save_outputs(self.save_outputs.clone())
+        RunOptions::new().save_outputs(self.save_outputs.clone()).against_source(self.against_source)
     }
 }

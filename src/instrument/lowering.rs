@@ -40,6 +40,7 @@ pub fn attempt(
     match target {
         Target::SpirV if !options.image_buffers => spirv::lower(&mut module, entry, options.effort),
         Target::SpirV | Target::Ptx => with_image_buffers(module, entry, target, options),
+        Target::Source => Err(Error::internal("kassay makes no text of kernels")),
         Target::Host => match host::begin(module, entry, interface, options).and_then(host::PendingCode::end) {
             Err(refusal @ Error::Internal(_)) => Ok(Err(refusal)),
             ended => ended.map(Ok),

@@ -18,6 +18,8 @@ pub enum Target {
     Host,
     /// PTX, for NVIDIA's OpenCL devices.
     Ptx,
+    /// The text of a kernel, for a driver's own compiler: nothing that kassay makes.
+    Source,
 }
 
 impl Target {
@@ -27,6 +29,7 @@ impl Target {
             Target::SpirV => "SPIR-V",
             Target::Host => "code for this host",
             Target::Ptx => "PTX",
+            Target::Source => "OpenCL C",
         }
     }
 
@@ -35,7 +38,7 @@ impl Target {
     /// forever.
     pub fn has_hooks(self) -> bool {
         match self {
-            Target::SpirV | Target::Ptx => false,
+            Target::SpirV | Target::Ptx | Target::Source => false,
             Target::Host => true,
         }
     }
@@ -127,6 +130,11 @@ impl Code {
     pub fn spirv(spirv: Vec<u8>, entry: impl Into<String>, build_options: String) -> Code {
         let (target, bytes) = (Target::SpirV, Arc::new(spirv));
         Code::device(target, bytes, entry.into(), build_options)
+    }
+
+    /// Wraps the text of a kernel, which the driver compiles.
+    pub fn source(text: Vec<u8>, entry: impl Into<String>, build_options: String) -> Code {
+        Code::device(Target::Source, Arc::new(text), entry.into(), build_options)
     }
 
     /// Wraps PTX.

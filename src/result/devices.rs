@@ -94,6 +94,7 @@ impl From<Target> for CodePath {
             Target::SpirV => CodePath::Spirv,
             Target::Host => CodePath::Host,
             Target::Ptx => CodePath::Ptx,
+            Target::Source => CodePath::None,
         }
     }
 }

@@ -30,6 +30,16 @@ impl RunResult {
 /// The result of `kassay run` for several kernels.
 pub type RunSet = SetResult<RunResult, Summary>;
 
+impl RunResult {
+    /// Whether some test leaves something else than what the driver compiles.
+    pub fn differs_from_source(&self) -> bool {
+        let is_other = |test: &Test| {
+            test.against_source.as_ref().is_some_and(|compared| compared.comparison == Comparison::Differs)
+        };
+        self.tests.iter().any(is_other)
+    }
+}
+
 impl InSet for RunResult {
     type Total = Summary;
     type Sum = Summary;
@@ -120,6 +130,35 @@ pub struct Test {
     /// Output of the kernel's printf.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub printf: String,
+    /// With `--against-source`: whether the driver's own compiler makes the same of the kernel's text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_source: Option<AgainstSource>,
+}
+
+/// The comparison of what kassay's code leaves with what the kernel leaves as the driver compiles its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgainstSource {
+    /// What it has shown.
+    pub comparison: Comparison,
+    /// The first difference, or why nothing was compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// What a comparison has shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comparison {
+    /// All outputs are the same, bit for bit.
+    Same,
+    /// Floats differ as they do where another compiler rounds them.
+    Rounding,
+    /// An output is another one.
+    Differs,
+    /// What the driver compiles leaves something else each time.
+    NotReproduced,
+    /// The driver cannot be given the text, refuses it, or its code does not complete.
+    NotCompared,
 }
 
 /// The comparison of an argument's contents with the expectation of the test.

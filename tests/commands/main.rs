@@ -1,5 +1,6 @@
 //! Checks the program as a user or a pipeline sees it: results, reports, exit codes, messages, the cache.
 
+mod against_source;
 mod allowed_faults;
 mod baseline;
 mod cache;

@@ -540,7 +540,9 @@ fn listing(devices: &[DeviceInfo]) -> String {
 fn install_hint(target: Target) -> String {
     let install = match target {
         Target::Ptx => "install NVIDIA's driver, which brings an OpenCL runtime, or leave --device away",
-        Target::SpirV | Target::Host => "run scripts/quickstart, which installs an OpenCL runtime without root",
+        Target::SpirV | Target::Source | Target::Host => {
+            "run scripts/quickstart, which installs an OpenCL runtime without root"
+        }
     };
     match Vendors::discover().user {
         Some((name, value)) => format!("unset {name} ({value}), which alone decides about drivers now; or {install}"),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::style::{self, Paint, Style, visible};
 use super::super::table::{Cell, Table};
 use super::{notes, quote, title};
-use crate::result::run::{Output, RunResult, Test, TestStatus};
+use crate::result::run::{AgainstSource, Comparison, Output, RunResult, Test, TestStatus};
 
 /// Renders a line per test, with its mismatches and its printf output below, and a summary line.
 pub fn run(result: &RunResult, style: &Style) -> String {
@@ -43,6 +43,13 @@ fn paint(status: TestStatus) -> Paint {
 fn details(test: &Test) -> String {
     const INDENT: &str = "      ";
     let mut out = test.reason.as_deref().map(|r| quote(r, INDENT)).unwrap_or_default();
+    if let Some(AgainstSource { comparison, message: Some(message) }) = &test.against_source {
+        let meaning = match comparison {
+            Comparison::Differs => "not what the driver makes of the source",
+            _ => "not compared with the source",
+        };
+        out.push_str(&quote(&format!("{meaning}: {message}"), INDENT));
+    }
     for output in test.outputs.iter().filter(|o| !o.passed) {
         let _ = writeln!(out, "{INDENT}{}", mismatch(output));
     }

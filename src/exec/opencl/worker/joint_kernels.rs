@@ -62,7 +62,9 @@ impl JointKernels {
         let refused = |code| Refusal::driver("compiling what compares the runs of joint launches", code);
         let created = match target {
             Target::Ptx => create_program_with_ptx(context, device, PTX.as_bytes()),
-            Target::SpirV | Target::Host => program::create_program_with_source(context.get(), &[SOURCE]),
+            Target::SpirV | Target::Source | Target::Host => {
+                program::create_program_with_source(context.get(), &[SOURCE])
+            }
         };
         let program = Program(created.map_err(refused)?);
         program::build_program(program.0, &[device], c"-cl-std=CL1.2", None, ptr::null_mut()).map_err(refused)?;

@@ -89,9 +89,14 @@ pub fn load(
             other => other,
         },
         Target::Ptx => create_program_with_ptx(context, device, code),
+        Target::Source => program::create_program_with_source(context.get(), &[&String::from_utf8_lossy(code)]),
         Target::Host => Err(CL_INVALID_BINARY),
     };
-    let created = if target == Target::Ptx { "clCreateProgramWithBinary" } else { "clCreateProgramWithIL" };
+    let created = match target {
+        Target::Ptx => "clCreateProgramWithBinary",
+        Target::Source => "clCreateProgramWithSource",
+        Target::SpirV | Target::Host => "clCreateProgramWithIL",
+    };
     let program = Program(raw.map_err(|code| refused(created, code))?);
     if let Err(code) = program::build_program(program.0, &[device], &options, None, std::ptr::null_mut()) {
         let log = program::get_program_build_data(program.0, device, CL_PROGRAM_BUILD_LOG).unwrap_or_default();

@@ -27,6 +27,7 @@ mod pool;
 mod results;
 mod run;
 mod schedule;
+mod second_opinion;
 mod several;
 mod tally;
 

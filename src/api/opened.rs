@@ -11,7 +11,7 @@ use inkwell::context::Context;
 use self_cell::self_cell;
 
 use super::input::{Input, Parsed, SyntaxTree};
-use super::observer::{Observer, OfVariants};
+use super::observer::{Observer, OfVariants, Silent};
 use super::options::{OpenOptions, StartWorkers};
 use crate::coverage::build::{KernelUnderTest, Level};
 use crate::error::{Error, Result};
@@ -252,6 +252,28 @@ impl Opened {
 
     pub(super) fn observer(&self) -> &dyn Observer {
         &*self.input.options.observer
+    }
+
+    /// Opens some of the suite's tests for the simulator, which may take so long for each.
+    ///
+    /// # Errors
+    /// Those of [`OpenOptions::open`].
+    pub(super) fn on_simulator(&self, names: &[String], timeout: Duration) -> Result<Opened> {
+        let Input { suite, kernel, options, kernel_options, .. } = &self.input;
+        let suite = suite.as_ref().map(|suite| {
+            let tests = suite.tests.iter().filter(|test| names.contains(&test.name)).cloned();
+            suite.with_tests(tests.collect())
+        });
+        let options = options.clone().device("sim".into()).timeout(timeout.min(options.timeout));
+        let options = options.observer(Arc::new(Silent));
+        Opened::of_input(Input {
+            suite,
+            kernel: kernel.clone(),
+            options,
+            kernel_options: kernel_options.clone(),
+            more_tests: Vec::new(),
+            shared: BTreeSet::new(),
+        })
     }
 
     pub(super) fn kernel_path(&self) -> &Path {

@@ -10,9 +10,10 @@ use super::input::{Parsed, SyntaxTree};
 use super::observer::run_parallel;
 use super::opened::Opened;
 use super::options::options;
+use super::second_opinion;
 use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
-use crate::exec::{Code, Executor, Fault, Observation, ProgramId, Target};
+use crate::exec::{Code, Executor, Fault, Observation, ProgramId, SIMULATOR, Target};
 use crate::result::run::{AgainstSource, Comparison, Mismatch, Output, RunResult, Summary, Test, TestStatus};
 use crate::result::{Device, Header};
 use crate::suite::resolve;
@@ -80,6 +81,9 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
         device.get_or_insert(ran_on);
     }
     opened.sort_by_test(&mut results, |test| &test.name);
+    if device.as_ref().is_some_and(|device| device.kind != SIMULATOR) {
+        second_opinion::add(opened, &mut results);
+    }
     let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
     for test in &results {
         match test.status {

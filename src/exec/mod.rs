@@ -27,7 +27,7 @@ pub use crate::lower::code::{Code, DeviceCode, HostCode, Target};
 use crate::suite::launch::Launch;
 
 pub use capabilities::{Capabilities, Checks, Joins, Schedules};
-pub use device::{DeviceInfo, DeviceSelector, Numbering};
+pub use device::{DeviceInfo, DeviceSelector, Numbering, SIMULATOR};
 pub use joint::{JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
 pub use opencl::{OpenClExecutor, Standby, WorkerOptions, cannot_batch, probe_devices};
 pub use request::DeviceRequest;

@@ -9,6 +9,7 @@ const REASONS: &[(&str, &str, usize)] = &[
     ("installs", "it installs software, or builds kassay and runs its tests", 8),
     ("cluster", "it needs Snakemake or Slurm: scripts/test-workflow and scripts/test-slurm run it", 3),
     ("downloads", "it works on programs that have to be downloaded; the text names the script that measures them", 5),
+    ("driver", "how it ends depends on the driver's own compiler: tests/host/cover.rs runs it", 1),
     ("gpu", "it needs an NVIDIA GPU", 1),
     ("long", "it takes minutes; the text names the script or says what is measured", 2),
 ];

@@ -84,7 +84,7 @@ fn what_cannot_be_compared_is_said() -> TestResult {
 fn suites_leave_what_the_driver_makes_of_their_sources() -> TestResult {
     // Every third: a kernel that differs is found by conformance's comparisons, too.
     let suites = main_suites();
-    let mut args = vec!["run", "--against-source", "--device", "opencl", "-j", "2", "--format", "json"];
+    let mut args = vec!["run", "--against-source", "--device", "opencl", "-j", "2"];
     args.extend(suites.iter().step_by(3).map(|suite| at(suite)));
     let result = json(&args, 0)?;
     let kernels = result["kernels"].as_array().ok_or("no kernels")?;

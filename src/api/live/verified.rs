@@ -153,7 +153,7 @@ mod tests {
         let message = said(&all, &floats(&[1.0, 2.0]), &floats(&[1.0, 3.0])).unwrap();
         assert_eq!(
             message,
-            "argument xs: element 1: the program's own kernel left 2, the woven one 3; 1 of 2 elements differ"
+            "argument xs: element 1: the program's own kernel left 2.0, the woven one 3.0; 1 of 2 elements differ"
         );
         // The same bytes as numbers are no rounding.
         assert!(said(&[(1, 0, None)], &floats(&[1.0, 2.0]), &floats(&[1.0, 2.000_000_2])).is_some());

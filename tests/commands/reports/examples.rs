@@ -246,6 +246,7 @@ pub fn run_result() -> RunResult {
         outputs: Vec::new(),
         kernel_s: Some(12.3e-6),
         printf: String::new(),
+        against_source: None,
     };
     let output = |arg: &str, mismatches, first, error| run::Output {
         arg: arg.into(),

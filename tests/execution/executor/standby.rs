@@ -110,7 +110,8 @@ fn alone_programs_are_built_ahead() -> TestResult {
     let mut executor = OpenClExecutor::start(DeviceSelector::Any, options())?;
     executor.build_ahead(&good);
     std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(workers()?.len(), 1, "a program is built ahead for a device that gains nothing");
+    // A worker that is only just being started may be seen twice for a moment; one that builds stays.
+    assert_eq!(wait_for(1)?.len(), 1, "a program is built ahead for a device that gains nothing");
     Ok(())
 }
 

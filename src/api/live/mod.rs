@@ -99,6 +99,10 @@ impl<'a> Measured<'a> {
             self.left_out.push(differs);
             return Ok(());
         }
+        // With `--verify all`, what could not be compared ran as it is.
+        let not_verified: Vec<&NotWoven> = spool.processes.iter().flat_map(|process| &process.not_verified).collect();
+        let of_kernel = |not: &&NotWoven| (&not.program, &not.kernel) == (&kernel.program, &kernel.name);
+        let why = if why.is_empty() { not_verified.into_iter().filter(of_kernel).take(1).collect() } else { why };
         let plain = kernel.launches.saturating_sub(kernel.woven);
         if plain > 0 {
             self.leave_out(kernel, plain, &why, is_selected);

@@ -16,6 +16,9 @@ use crate::result::set::LeftOut;
 use crate::suite::compare::{self, Deviation, Tolerance};
 use crate::suite::image;
 
+/// Kernels that a note names, at most.
+const MOST_NAMED: usize = 4;
+
 /// What is known of a kernel for the comparison of a launch with one of its woven kernel.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Comparable {
@@ -106,13 +109,23 @@ pub fn differs(spool: &Spool, kernel: &LaunchedKernel) -> Option<LeftOut> {
     Some(LeftOut { kernel: name, program, reason: DIFFERS.to_owned(), meaning, count: kernel.launches })
 }
 
-/// Tells of kernels that took the place of the program's own without having been compared with them.
+/// Tells of kernels that took the place of the program's own without having been compared with them: a note for each reason.
 pub fn not_compared(spool: &Spool) -> Vec<String> {
-    let all: BTreeSet<&NotWoven> = spool.processes.iter().flat_map(|process| &process.not_verified).collect();
-    let text = |not: &NotWoven| {
-        format!("launches of {} could not be compared with those of its woven code: {}", not.kernel, not.meaning)
+    let all = spool.processes.iter().flat_map(|process| &process.not_verified);
+    let mut kernels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for NotWoven { kernel, meaning, .. } in all {
+        kernels.entry(meaning).or_default().insert(kernel);
+    }
+    let text = |(meaning, kernels): (&str, BTreeSet<&str>)| {
+        let mut named: Vec<&str> = kernels.iter().copied().take(MOST_NAMED).collect();
+        let others = format!("{} more", kernels.len() - named.len());
+        if kernels.len() > named.len() {
+            named.push(&others);
+        }
+        let named = named.join(", ");
+        format!("launches could not be compared with those of the woven code, of {named}: {meaning}")
     };
-    all.into_iter().map(text).collect()
+    kernels.into_iter().map(text).collect()
 }
 
 fn contents(spool: &Path, name: &str) -> Result<Vec<u8>, String> {

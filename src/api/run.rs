@@ -13,7 +13,7 @@ use super::options::options;
 use super::second_opinion;
 use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
-use crate::exec::{Code, Executor, Fault, Observation, ProgramId, SIMULATOR, Target};
+use crate::exec::{Code, Executor, Fault, Observation, ProgramId, SIMULATOR};
 use crate::result::run::{AgainstSource, Comparison, Mismatch, Output, RunResult, Summary, Test, TestStatus};
 use crate::result::{Device, Header};
 use crate::suite::resolve;
@@ -82,7 +82,7 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
     }
     opened.sort_by_test(&mut results, |test| &test.name);
     if device.as_ref().is_some_and(|device| device.kind != SIMULATOR) {
-        second_opinion::add(opened, &mut results);
+        second_opinion::add(opened, &mut results, |simulated| Ok(run(simulated, &RunOptions::new())?.tests));
     }
     let mut summary = Summary { total: results.len() as u64, ..Summary::default() };
     for test in &results {
@@ -217,7 +217,7 @@ fn each_loaded<T: Send>(
 ) -> Result<Judged<T>> {
     let under_test = &parsed.under_test;
     let capabilities = loading.capabilities();
-    if source.is_some() && capabilities.target == Target::Host {
+    if source.is_some() && !capabilities.compiles {
         return Err(Error::caller("the simulator has no compiler of its own to compare with")
             .help("name an OpenCL device (--device opencl), or leave --against-source out"));
     }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::opened::Opened;
-use super::run::{self, RunOptions};
 use crate::error::Result;
 use crate::result::run::{Test, TestStatus};
 
@@ -11,8 +10,9 @@ use crate::result::run::{Test, TestStatus};
 const MOST: usize = 8;
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Adds to the reasons of tests that failed on a device what the simulator makes of them, if it can run the kernel.
-pub fn add(opened: &Opened, tests: &mut [Test]) {
+/// Adds to the reasons of tests that failed on a device what the simulator makes of them, if it can run the kernel. `run` runs what is
+/// opened for the simulator.
+pub fn add(opened: &Opened, tests: &mut [Test], run: impl FnOnce(&Opened) -> Result<Vec<Test>>) {
     let is_doubted = |test: &&mut Test| matches!(test.status, TestStatus::Failed | TestStatus::Crashed);
     let mut doubted: Vec<&mut Test> = tests.iter_mut().filter(is_doubted).take(MOST).collect();
     if doubted.is_empty() {
@@ -20,7 +20,7 @@ pub fn add(opened: &Opened, tests: &mut [Test]) {
     }
     let names: Vec<String> = doubted.iter().map(|test| test.name.clone()).collect();
     // A kernel that the simulator does not take leaves the device's word alone.
-    let Ok(simulated) = simulated(opened, &names) else { return };
+    let Ok(simulated) = opened.on_simulator(&names, LIMIT).and_then(|opened| run(&opened)) else { return };
     for test in &mut doubted {
         let Some(other) = simulated.iter().find(|other| other.name == test.name) else { continue };
         let Some(word) = word(test, other) else { continue };
@@ -29,11 +29,6 @@ pub fn add(opened: &Opened, tests: &mut [Test]) {
             None => word,
         });
     }
-}
-
-fn simulated(opened: &Opened, names: &[String]) -> Result<Vec<Test>> {
-    let opened = opened.on_simulator(names, LIMIT)?;
-    Ok(run::run(&opened, &RunOptions::new())?.tests)
 }
 
 /// What the simulator says of a test, `on_device` being what the device says.

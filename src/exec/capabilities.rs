@@ -15,6 +15,8 @@ pub struct Capabilities {
     pub batches: bool,
     /// Whether it makes joint sweeps ([`super::JointSweep`]).
     pub joins: Joins,
+    /// Whether it also loads the text of a kernel ([`Target::Source`]), which it compiles itself.
+    pub compiles: bool,
 }
 
 /// Whether an executor makes joint sweeps.

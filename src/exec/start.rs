@@ -183,6 +183,7 @@ mod tests {
             checks: Checks::NONE,
             batches: false,
             joins: Joins::Never,
+            compiles: false,
         },
         numbering: Numbering::ByPlatform,
         is_automatic: true,

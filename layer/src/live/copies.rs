@@ -46,9 +46,8 @@ impl Drop for Allocation {
         // SAFETY: the memory is ours, and all commands that use it have been waited for.
         unsafe {
             if !self.unified {
-                match self.woven.driver.table.clSVMFree {
-                    Some(free) => free(context, address),
-                    None => return,
+                if let Some(free) = self.woven.driver.table.clSVMFree {
+                    free(context, address);
                 }
             } else if let Some(free) = self.woven.extension(c"clMemFreeINTEL") {
                 // SAFETY: this is the type of the function of this name.

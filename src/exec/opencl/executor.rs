@@ -22,6 +22,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     checks: Checks::NONE,
     batches: true,
     joins: Joins::IfAsked,
+    compiles: true,
 };
 
 /// What executors of NVIDIA's devices can do.

@@ -30,6 +30,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     checks: Checks::ALL,
     batches: false,
     joins: Joins::Never,
+    compiles: false,
 };
 
 /// The number of work-items below which a launch is not worth a second thread.

@@ -34,7 +34,7 @@ pub(super) fn atomic<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
     let access = Access { call, pointer, scope, orders, ty, lane: lane.to_owned() };
     match operation {
         Operation::Load | Operation::Store | Operation::Exchange if ty.is_floating_point() => {
-            access.as_bits(operation, rest)
+            access.moved_as_bits(operation, rest)
         }
         _ => access.lowered(operation, rest),
     }
@@ -65,7 +65,7 @@ fn scope_and_orders(call: &Call<'_, '_>, operation: Operation) -> (u32, Vec<u32>
 
 impl<'m> Access<'_, '_, 'm> {
     /// Moves a float as the integer of its bits: drivers load floats by adding 0, which makes 0 of -0 in memory, or not at all.
-    fn as_bits(self, operation: Operation, operands: &[Value<'m>]) -> Option<Replacement<'m>> {
+    fn moved_as_bits(self, operation: Operation, operands: &[Value<'m>]) -> Option<Replacement<'m>> {
         let builder = self.call.builder;
         let bits = self.ty.bits()?;
         let lane = match bits {

@@ -101,6 +101,19 @@ enum VerifyFlag {
 }
 
 impl VerifyFlags {
+    /// Refuses the flag where there is no program.
+    ///
+    /// # Errors
+    /// `Caller` if it was given.
+    pub(super) fn refuse(&self) -> Result<()> {
+        if self.verify.is_some() {
+            return Err(
+                Error::caller("--verify is for host programs").help("--against-source compares tests of suites")
+            );
+        }
+        Ok(())
+    }
+
     pub(super) fn which(&self) -> Verify {
         match self.verify {
             None | Some(VerifyFlag::First) => Verify::First,

@@ -148,6 +148,7 @@ pub fn run(args: &CoverArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };
     args.program.refuse()?;
+    args.verified.refuse()?;
     let open = args.open();
     if !others.is_empty() || suite.is_dir() {
         return run_several(args, &open);

@@ -246,6 +246,7 @@ pub(super) fn percent(text: &str) -> std::result::Result<f64, String> {
 pub fn run(args: &MutateArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };
+    args.verified.refuse()?;
     if args.program.as_gpu {
         return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or name a device"));
     }

@@ -62,6 +62,7 @@ fn cover_refuses_wrong_calls() -> TestResult {
             ("", "SUITE"),
             ("suite.toml -- touch MARK", "cannot be used with"),
             ("suite.toml --as-gpu", "--as-gpu"),
+            ("suite.toml --verify all", "--verify is for host programs"),
             ("suite.toml --kernel x", "--kernel"),
             ("--counts -- touch MARK", "--counts"),
             ("--device sim -- touch MARK", "--device"),

@@ -6,7 +6,7 @@ use super::opened::Opened;
 use crate::exec::{Code, Fault, Observation};
 use crate::kernel::options::{KernelOptions, Language};
 use crate::result::run::{AgainstSource, Comparison};
-use crate::suite::compare::{self, Deviation, Tolerance};
+use crate::suite::compare;
 use crate::suite::resolve::Test;
 
 /// How often the source runs again to see whether it leaves the same each time.
@@ -23,6 +23,10 @@ pub fn code(opened: &Opened) -> Result<Code, String> {
     let path = opened.kernel_path();
     if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("cl")) {
         return Err(format!("{} is no OpenCL C, which a driver compiles", path.display()));
+    }
+    if opened.kernel_options().sandbox.is_some() {
+        // It includes whatever file the text names, and quotes it in its messages.
+        return Err("a driver's compiler knows no sandbox".to_owned());
     }
     if let Some(arg) = opened.interface().args.iter().find(|arg| !arg.is_parameter()) {
         return Err(format!(
@@ -104,11 +108,7 @@ fn left(observation: &Observation, position: u32) -> &[u8] {
 fn difference(test: &Test, own: &Observation, source: &Observation) -> Option<(String, u32)> {
     test.outputs.iter().find_map(|output| {
         let (own, source) = (left(own, output.position), left(source, output.position));
-        let compared = compare::compare(source, own, Some(&output.ty), Tolerance::default());
-        let rounding = || Deviation::between(source, own, &output.ty).and_then(Deviation::tolerance);
-        if compared.passed() || rounding().is_some() {
-            return None;
-        }
+        let compared = compare::beyond_rounding(source, own, Some(&output.ty))?;
         let message = compared.message("what the driver compiles", "kassay's code")?;
         Some((format!("{}: {message}", output.label), output.position))
     })

@@ -102,6 +102,13 @@ pub fn compare(expected: &[u8], actual: &[u8], ty: Option<&Type>, tolerance: Tol
     out
 }
 
+/// Compares as [`compare`] does. `None` if nothing differs but for the rounding of floats.
+pub fn beyond_rounding(expected: &[u8], actual: &[u8], ty: Option<&Type>) -> Option<Comparison> {
+    let compared = compare(expected, actual, ty, Tolerance::default());
+    let is_rounding = || ty.and_then(|ty| Deviation::between(expected, actual, ty)?.tolerance()).is_some();
+    if compared.passed() || is_rounding() { None } else { Some(compared) }
+}
+
 /// Relative differences up to this are called rounding, of whatever element.
 const ROUNDING: f64 = 1e-4;
 

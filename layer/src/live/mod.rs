@@ -113,6 +113,8 @@ pub unsafe fn launch(
                 trial.judge(driver, request, &twin);
                 let column = if twin.woven.verified().is_refuted(twin.name()) { Column::Plain } else { Column::Woven };
                 count(counted.row, column);
+            } else {
+                twin.woven.verified().parted();
             }
         });
         return (status, recorded);
@@ -170,28 +172,38 @@ unsafe fn choose(
         return None;
     }
     let recorded = if counted.is_recorded { Recorded::new(&twin, &ready) } else { None };
-    let trial = match (next, counted.kind) {
-        (Next::Compare, Some(kind)) => match verify::begin(driver, request, kind, &twin, &mut ready) {
-            Ok(trial) => Some(trial),
-            Err(why) => {
-                // What the driver refuses on copies it will refuse of the program, too.
-                if why.reason != verify::REFUSED {
-                    table::tell_unverified(&woven.program, twin.name(), &why);
-                }
-                woven.verified().failed();
-                // Some of its arguments may be copies by now.
-                ready.stamps.fill(0);
-                twin.give_back(ready);
-                if how == Verify::All {
-                    return None;
-                }
-                let (twin, ready) = prepare(driver, request, counted)?;
-                return Some(Chosen { twin, ready, recorded, trial: None });
-            }
-        },
-        _ => None,
+    let (Next::Compare, Some(kind)) = (next, counted.kind) else {
+        return Some(Chosen { twin, ready, recorded, trial: None });
     };
-    Some(Chosen { twin, ready, recorded, trial })
+    let mut has_run = false;
+    let tried = verify::begin(driver, request, kind, &twin, &mut ready).and_then(|mut trial| {
+        has_run = true;
+        trial.run_woven(driver, request, &ready).map(|()| trial)
+    });
+    let why = match tried {
+        Ok(trial) => return Some(Chosen { twin, ready, recorded, trial: Some(trial) }),
+        Err(why) => why,
+    };
+    // What the driver refuses on copies it will refuse of the program, too.
+    let is_refused = why.reason == verify::REFUSED;
+    if !is_refused {
+        table::tell_unverified(&woven.program, twin.name(), &why);
+    }
+    // Some of its arguments may be copies by now.
+    ready.stamps.fill(0);
+    twin.give_back(ready);
+    if has_variables && has_run && !is_refused {
+        // The woven kernel has changed its variables for a launch that is still to come; the program's own are right.
+        woven.verified().give_up();
+        table::tell(&woven.program, twin.name(), &why);
+        return None;
+    }
+    woven.verified().parted();
+    if how == Verify::All {
+        return None;
+    }
+    let (twin, ready) = prepare(driver, request, counted)?;
+    Some(Chosen { twin, ready, recorded, trial: None })
 }
 
 /// Finds the twin of a launch and gives it its arguments. `None`: the launch runs as it is.

@@ -48,6 +48,17 @@ pub enum Column {
     Plain,
 }
 
+impl Column {
+    /// Its name, as readers know it: `max-launches`.
+    pub fn word(self) -> String {
+        format!("{self:?}").chars().fold(String::new(), |mut word, c| {
+            word.extend((c.is_uppercase() && !word.is_empty()).then_some('-'));
+            word.extend(c.to_lowercase());
+            word
+        })
+    }
+}
+
 /// Columns of row 0, the process's own.
 #[derive(Debug, Clone, Copy)]
 #[repr(usize)]
@@ -189,14 +200,7 @@ mod tests {
             Woven,
             Plain,
         ];
-        let name = |column: &Column| {
-            let words = format!("{column:?}").chars().fold(String::new(), |mut text, c| {
-                text.extend((c.is_uppercase() && !text.is_empty()).then_some('-'));
-                text.extend(c.to_lowercase());
-                text
-            });
-            format!("| {} | `{words}` |", *column as usize)
-        };
+        let name = |column: &Column| format!("| {} | `{}` |", *column as usize, column.word());
         let readme = include_str!("../../README.md");
         assert!(all.iter().all(|column| readme.lines().any(|line| line.starts_with(&name(column)))));
         let rows = readme.lines().filter(|line| {

@@ -13,8 +13,7 @@ use crate::host::{self, DIFFERS, LaunchedKernel, NotWoven, Spool};
 use crate::kernel::interface::{Arg, ArgKind, Type};
 use crate::llvm::View;
 use crate::result::set::LeftOut;
-use crate::suite::compare::{self, Deviation, Tolerance};
-use crate::suite::image;
+use crate::suite::{compare, image};
 
 /// Kernels that a note names, at most.
 const MOST_NAMED: usize = 4;
@@ -84,11 +83,7 @@ impl Comparable {
 
 /// Returns the first difference that is no rounding.
 fn different(own: &[u8], woven: &[u8], ty: Option<&Type>) -> Option<String> {
-    let compared = compare::compare(own, woven, ty, Tolerance::default());
-    let rounding = ty.and_then(|ty| Deviation::between(own, woven, ty)?.tolerance());
-    if compared.passed() || rounding.is_some() {
-        return None;
-    }
+    let compared = compare::beyond_rounding(own, woven, ty)?;
     compared.message("the program's own kernel", "the woven one")
 }
 

@@ -24,24 +24,13 @@ pub fn unify(module: &Module<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use inkwell::context::Context;
-    use inkwell::memory_buffer::MemoryBuffer;
-
+    use super::super::rewriting::rewritten;
     use super::*;
-
-    /// Returns the text of the module after the rewriting.
-    fn rewritten(text: &str) -> String {
-        let context = Context::create();
-        let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
-        let module = context.create_module_from_ir(buffer).expect("valid IR");
-        unify(&module);
-        module.verify().expect("valid IR");
-        module.print_to_string().to_string()
-    }
 
     #[test]
     fn both_sides_have_the_lesser_alignment() {
         let text = rewritten(
+            unify,
             "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
             define void @k(ptr %a, ptr %b) {
                 call void @llvm.memcpy.p0.p0.i64(ptr align 8 %a, ptr align 4 %b, i64 20, i1 false)

@@ -143,24 +143,14 @@ fn is_local_id(value: Value<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use inkwell::context::Context;
-    use inkwell::memory_buffer::MemoryBuffer;
-
+    use super::super::rewriting::rewritten;
     use super::*;
 
-    /// Returns the text of the module after the rewriting.
-    fn rewritten(text: &str) -> String {
-        let context = Context::create();
-        let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
-        let module = context.create_module_from_ir(buffer).expect("valid IR");
-        rewrite(&module);
-        module.verify().expect("valid IR");
-        module.print_to_string().to_string()
-    }
-
     fn guard(sum: &str) -> String {
-        rewritten(&format!(
-            "declare i64 @_Z12get_local_idj(i32)
+        rewritten(
+            rewrite,
+            &format!(
+                "declare i64 @_Z12get_local_idj(i32)
             define i1 @k(i32 %n, i32 %group) {{
                 %id = call i64 @_Z12get_local_idj(i32 0)
                 %l = trunc i64 %id to i32
@@ -168,7 +158,8 @@ mod tests {
                 %inside = icmp sge i32 %sum, 0
                 ret i1 %inside
             }}"
-        ))
+            ),
+        )
     }
 
     #[test]

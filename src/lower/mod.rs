@@ -16,6 +16,8 @@ pub mod joint;
 mod legalise;
 mod libclc;
 pub mod ptx;
+#[cfg(test)]
+mod rewriting;
 pub mod spirv;
 mod undefined;
 mod vector_selects;

@@ -167,6 +167,12 @@ class Kernel:
             return "3" if position == 1 else "0"
         if name.startswith("sub_group_") and name.endswith(("shuffle", "shuffle_xor", "shuffle_up", "shuffle_down", "rotate")) and position == 1:
             return "1"
+        if name == "clamp" and position == 2 and scalar not in ("half", "float", "double"):
+            # With crossed bounds it is undefined.
+            return f"max({self.value(builtin.parameters[1], 1)}, {self.value(ty, position)})"
+        if name in ("mad24", "mul24") and position < 2:
+            # Beyond 24 bits it is implementation-defined.
+            return f"(({self.value(ty, position)} << 8) >> 8)"
         if name.startswith("sub_group_clustered") and position == 1:
             return "4"
         value = self.value(ty, position)

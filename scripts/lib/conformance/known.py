@@ -17,8 +17,6 @@ def left_out(name):
 REASONS = [
     ("(max|min|clamp|step|smoothstep|sign|mix) of (half|float|double)", ".*", "OpenCL leaves the result open where an operand is NaN (6.15.4)"),
     (r"convert_u(int|long)\d*_sat(_rt.)?", "simulator|read-simulator", "the driver converts NaN to the greatest number; it should be 0 (6.4.3.3)"),
-    ("clamp", "simulator|read-simulator", "undefined where the least value is greater than the greatest (6.15.3, 6.15.4)"),
-    ("mad24|mul24", "simulator|read-simulator", "implementation-defined beyond 24 bits (6.15.3)"),
     ("mad_sat", "simulator|read-simulator", "the driver does not saturate all lanes of vectors of int and long"),
     ("remquo", "simulator|read-simulator", "of the quotient, seven bits and the sign are defined (6.15.2)"),
     ("half_.*|native_.*|mad of half", "simulator|read-simulator", "the accuracy is left open (7.4)"),

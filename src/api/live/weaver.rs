@@ -144,8 +144,8 @@ impl Weaves for Wanted {
         let sources = build::sources_of(&path);
         let parts =
             Parts { file: &file, loaded: &loaded, sources: &sources, path: &path, open: &open, mcdc: self.mcdc };
-        let (modules, plain) = parts.weave(&self.kernels);
-        let comparable = parts.comparable();
+        let mut comparable = BTreeMap::new();
+        let (modules, plain) = parts.weave(&self.kernels, &mut comparable);
         let shared = |map: &ProbeMap| map.args.iter().any(|arg| matches!(arg.origin, Origin::Variable { .. }));
         if let Some(first) = plain.first()
             && modules.iter().flat_map(|module| &module.maps).any(shared)
@@ -259,15 +259,24 @@ struct WovenModule {
 
 impl<'c> Parts<'_, 'c> {
     /// Weaves the kernels that match a pattern into as few modules as possible, and says of the others why they are not woven.
-    fn weave(&self, patterns: &[String]) -> (Vec<WovenModule>, Vec<Plain>) {
+    /// What is known of the former for comparisons goes to `comparable`.
+    fn weave(
+        &self,
+        patterns: &[String],
+        comparable: &mut BTreeMap<String, Comparable>,
+    ) -> (Vec<WovenModule>, Vec<Plain>) {
         let (mut names, mut plain) = (Vec::new(), Vec::new());
         for name in &self.file.kernels {
             if !patterns.is_empty() && !host::matches_one(name, patterns) {
                 plain.push(Plain { kernel: name.clone(), reason: host::NOT_SELECTED.meaning.to_owned() });
-            } else if let Err(error) = self.under_test(name) {
-                plain.push(Plain { kernel: name.clone(), reason: error.to_string() });
-            } else {
-                names.push(name.clone());
+                continue;
+            }
+            match self.under_test(name) {
+                Ok(kernel) => {
+                    comparable.insert(name.clone(), Comparable::new(&kernel));
+                    names.push(name.clone());
+                }
+                Err(error) => plain.push(Plain { kernel: name.clone(), reason: error.to_string() }),
             }
         }
         if names.is_empty() {
@@ -285,12 +294,6 @@ impl<'c> Parts<'_, 'c> {
             }
         }
         (modules, plain)
-    }
-
-    /// What is known of the kernels for comparisons.
-    fn comparable(&self) -> BTreeMap<String, Comparable> {
-        let of = |name: &String| Some((name.clone(), Comparable::new(&self.under_test(name).ok()?)));
-        self.file.kernels.iter().filter_map(of).collect()
     }
 
     fn under_test(&self, name: &str) -> Result<KernelUnderTest<'c>> {

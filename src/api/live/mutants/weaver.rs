@@ -125,28 +125,27 @@ impl Weaves for Kernels {
         let sources = build::sources_of(&compiled.path);
         let form = Form { spool: &self.spool, selection, name, compiled: &compiled, file, sources };
         let (mut seconds, mut comparable) = (BTreeMap::new(), BTreeMap::new());
-        for kernel in &form.file.kernels {
-            if let Ok(under_test) = form.file.under_test(kernel, &compiled.loaded, &form.sources) {
-                comparable.insert(kernel.clone(), Comparable::new(&under_test));
-            }
-        }
         let woven = |kernel: &String| {
             let begun = Instant::now();
-            let woven = form.kernel(kernel, GuardedPurpose::Mutants).map_err(|error| error.to_string());
+            let woven =
+                form.kernel(kernel, GuardedPurpose::Mutants, &mut comparable).map_err(|error| error.to_string());
             seconds.insert(kernel.clone(), begun.elapsed().as_secs_f64());
             (kernel.clone(), woven)
         };
         let kernels = form.file.kernels.iter().filter(|kernel| names.contains(kernel.as_str())).map(woven).collect();
-        let mut program = Program { kernels, seconds, comparable, texts: compiled.texts.clone() };
+        let mut program = Program { kernels, seconds, comparable: BTreeMap::new(), texts: compiled.texts.clone() };
         if program.shares() {
             for kernel in form.file.kernels.iter().filter(|kernel| !names.contains(kernel.as_str())) {
-                program.kernels.insert(kernel.clone(), Ok(form.kernel(kernel, GuardedPurpose::Guards)?));
+                program
+                    .kernels
+                    .insert(kernel.clone(), Ok(form.kernel(kernel, GuardedPurpose::Guards, &mut comparable)?));
             }
             if let Some((kernel, Err(why))) = program.kernels.iter().find(|(_, woven)| woven.is_err()) {
                 let what = format!("kernels of the program share variables, and `{kernel}` cannot be woven: {why}");
                 return Err(Error::caller(what));
             }
         }
+        program.comparable = comparable;
         Ok(program)
     }
 }
@@ -162,10 +161,16 @@ struct Form<'a, 'c> {
 }
 
 impl Form<'_, '_> {
-    /// Weaves a kernel into files of the spool, which its map names.
-    fn kernel(&self, kernel: &str, purpose: GuardedPurpose) -> Result<ProbeMap> {
+    /// Weaves a kernel into files of the spool, which its map names. What is known of it for comparisons goes to `comparable`.
+    fn kernel(
+        &self,
+        kernel: &str,
+        purpose: GuardedPurpose,
+        comparable: &mut BTreeMap<String, Comparable>,
+    ) -> Result<ProbeMap> {
         let Compiled { path, open, loaded, .. } = self.compiled;
         let under_test = self.file.under_test(kernel, loaded, &self.sources)?;
+        comparable.insert(kernel.to_owned(), Comparable::new(&under_test));
         let weaving = Weaving {
             file: File { path, open, others: &OtherKernels::default(), target: Target::default() },
             under_test: &under_test,

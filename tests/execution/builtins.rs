@@ -11,10 +11,16 @@ use crate::common::devices::{once, opencl};
 use crate::common::kernels::{self, open, source_file};
 use crate::common::launches::{ints, line, words};
 
-/// Runs the kernel `k` of one work-item, plain and with coverage probes, on the device and on the simulator, and compares what it
-/// writes into its only argument, whose first element is the number of elements.
+/// Runs the kernel `k` of one work-item: see [`written_by`].
 #[track_caller]
 fn writes(source: &str, cl_std: &str, expected: &[i32]) {
+    written_by(1, source, cl_std, expected);
+}
+
+/// Runs the kernel `k` of a group of work-items, plain and with coverage probes, on the device and on the simulator, and compares what it
+/// writes into its only argument, whose first element is the number of elements.
+#[track_caller]
+fn written_by(items: u64, source: &str, cl_std: &str, expected: &[i32]) {
     let (_folder, path) = source_file(source);
     let context = Context::create();
     let under_test = open(&context, &path, Some("k"), &kernels::cl_std(cl_std)).unwrap().under_test;
@@ -28,7 +34,7 @@ fn writes(source: &str, cl_std: &str, expected: &[i32]) {
             let program = executor.load(&code).unwrap();
             let mut given = vec![0; expected.len()];
             given[0] = expected.len() as i32;
-            let launch = Launch::new(line(1, 1), vec![ints(&given)]);
+            let launch = Launch::new(line(items, items), vec![ints(&given)]);
             let seen = executor.run(program, &launch, &RunOptions { probe_words, ..once() }).unwrap().unwrap();
             let found: Vec<i32> = words(&seen.outputs[0].1);
             assert_eq!(found, expected, "{target:?}: {source}");
@@ -192,4 +198,79 @@ fn an_array_of_events_is_waited_for() {
         a[0] = kept[0] + kept[1];
     }";
     writes(source, "CL1.2", &[9, 7]);
+}
+
+#[test]
+fn variables_of_128_bytes_and_more_are_aligned_as_they_are_declared() {
+    let source = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+    kernel void k(global int *a) {
+        double n = a[0];
+        double16 x = (double16)(n + 0.25) + (double16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), whole;
+        double16 part = fract(x, &whole);
+        __attribute__((aligned(256))) int far[3];
+        far[a[0] & 1] = 5;
+        a[0] = (int)whole.s0;
+        a[1] = (int)whole.sf;
+        a[2] = (int)(part.s0 * 4 + part.sf * 4);
+        a[3] = far[0] + ((int)(ulong)&far & 255);
+    }";
+    writes(source, "CL1.2", &[4, 19, 2, 5]);
+}
+
+#[test]
+fn a_float_that_is_loaded_stays_what_it_is() {
+    let source = "kernel void k(global int *a) {
+        global atomic_float *f = (global atomic_float *)a;
+        // What a driver loads by adding 0 becomes another zero.
+        *(volatile global int *)(a + 1) = as_int(-0.0f);
+        a[2] = as_int(atomic_load(f + 1));
+        a[3] = *(volatile global int *)(a + 1);
+        atomic_store(f, -0.0f);
+        a[4] = as_int(atomic_exchange(f + 1, 1.5f));
+    }";
+    let zero = i32::MIN;
+    writes(source, "CL3.0", &[zero, 0x3fc0_0000, zero, zero, zero]);
+}
+
+/// So many work-items have the simulator take memory for their values from the system, which begins behind its size.
+#[test]
+fn work_items_exchange_vectors_of_all_widths() {
+    let source = "#pragma OPENCL EXTENSION cl_khr_subgroup_extended_types : enable
+    kernel void k(global int *a) {
+        // How many there are in a sub-group is left to the device.
+        uint at = get_group_id(0);
+        long i = get_local_id(0), first = i - get_sub_group_local_id();
+        long3 x = sub_group_broadcast((long3)(i, i + 1, i + 2), at) - first;
+        long4 y = sub_group_broadcast((long4)(i), at) - first;
+        long8 z = sub_group_broadcast((long8)(i * 2), at) - first * 2;
+        long16 w = sub_group_broadcast((long16)(i * 3), at) - first * 3;
+        if (i == 300) {
+            vstore3(convert_int3(x), 0, a);
+            vstore4(convert_int4(y) + 4, 0, a + 3);
+            vstore8(convert_int8(z) + 8, 0, a + 7);
+            vstore16(convert_int16(w) + 16, 0, a + 15);
+        }
+    }";
+    let expected = [vec![0, 1, 2], vec![4; 4], vec![8; 8], vec![16; 16]].concat();
+    written_by(512, source, "CL3.0", &expected);
+}
+
+#[test]
+fn zeros_and_infinities_have_their_signs() {
+    let source = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+    kernel void k(global int *a) {
+        float zero = (a[0] - 10) * -0.0f, infinity = (a[0] - 9) * INFINITY, part, whole;
+        double nan = infinity - infinity;
+        a[0] = as_int(fract(-zero, &whole)) == as_int(-zero);
+        a[1] = lgamma(-infinity) == infinity;
+        a[2] = tgamma(zero) == -infinity || tgamma(zero) == infinity;
+        a[3] = as_int(tgamma(zero - 50.5f));
+        a[4] = isnan(ldexp(nan, 2000));
+        a[5] = fract(zero - 3.0f, &whole) == 0 && whole == -3;
+        a[6] = (int)remainder((double)zero + 7.5, 2.0) * 10 + (remainder(1e300, 3e-300 + zero) < 2e-300);
+        a[7] = 7;
+        a[8] = 8;
+        a[9] = 9;
+    }";
+    writes(source, "CL1.2", &[1, 1, 1, i32::MIN, 1, 1, 1, 7, 8, 9]);
 }

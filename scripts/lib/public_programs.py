@@ -14,8 +14,10 @@ import sys
 SOURCES = {"PolyBench-ACC": "cavazos-lab", "Hetero-Mark": "NUCAR-DEV", "pyopencl": "inducer", "compute": "boostorg", "viennacl-dev": "viennacl",
            "CLBlast": "CNugteren", "clFFT": "clMathLibraries"}
 DEBIAN = ["clinfo", "clpeak", "hashcat", "darktable", "ffmpeg", "x264", "libboost-dev", "libviennacl-dev", "libclblast-dev", "libclfft-dev"]
-# Newer versions of pmcxcl have a kernel that Intel's runtime does not compile; this one brings an old ocl-icd, too.
-PYTHON = ["pyopencl", "pytest", "numpy", "scipy", "mako", "pyclesperanto", "pmcxcl==0.1.4", "pyvkfft", "silx", "tinygrad", "opencv-python-headless"]
+# Newer versions of pmcxcl have a kernel that Intel's runtime does not compile; this one brings an old ocl-icd, too. loopy 2025.2 takes no newer
+# islpy.
+PYTHON = ["pyopencl", "pytest", "numpy", "scipy", "mako", "pyclesperanto", "pmcxcl==0.1.4", "pyvkfft", "silx", "tinygrad", "opencv-python-headless",
+          "dpctl", "dpnp", "kernel_tuner", "loopy==2025.2", "islpy==2025.2.5", "reikna"]
 
 
 @dataclasses.dataclass
@@ -191,55 +193,8 @@ def clfft(root, work, _):
     yield from compiled(root, work, sources, "clFFT's examples", ["-DCL_TARGET_OPENCL_VERSION=120"], ["-lclFFT", "-lm"], "clfft")
 
 
-# Programs of a few lines for packages that have no example of their own: each calls the package and checks or prints what it gets.
-SNIPPETS = {
-    "pyclesperanto": """
-import numpy as np, pyclesperanto as cle
-cle.select_device(0)
-image = cle.push(np.random.default_rng(1).random((16, 64, 64)).astype(np.float32))
-smooth = cle.gaussian_blur(image, sigma_x=1, sigma_y=1, sigma_z=1)
-labels = cle.connected_component_labeling(cle.threshold_otsu(smooth))
-print(cle.maximum_of_all_pixels(labels), round(float(cle.sum_of_all_pixels(smooth))))
-""",
-    "pmcxcl": """
-import numpy as np, pmcxcl
-found = pmcxcl.run({"nphoton": 2000, "vol": np.ones([20, 20, 20], dtype="uint8"), "tstart": 0, "tend": 5e-9, "tstep": 5e-9, "srcpos": [10, 10, 0],
-                    "srcdir": [0, 0, 1], "prop": np.array([[0, 0, 1, 1], [0.005, 1, 0.01, 1.37]])})
-assert found["flux"].sum() > 0
-""",
-    "pyvkfft": """
-import numpy as np, pyopencl as cl, pyopencl.array
-from pyvkfft.fft import fftn, ifftn
-context = cl.create_some_context(interactive=False)
-queue = cl.CommandQueue(context)
-data = np.random.default_rng(1).random((32, 48)).astype(np.complex64)
-there = fftn(pyopencl.array.to_device(queue, data))
-assert np.allclose(there.get(), np.fft.fftn(data), rtol=1e-3, atol=1e-2) and np.allclose(ifftn(there).get(), data, atol=1e-4)
-print("agrees")
-""",
-    "tinygrad": """
-import numpy as np
-from tinygrad import Tensor
-data = np.random.default_rng(1).random((32, 32)).astype(np.float32)
-x = Tensor(data)
-assert np.allclose((x @ x).relu().sum(axis=1).numpy(), np.maximum(data @ data, 0).sum(axis=1), rtol=1e-4)
-weights = Tensor(data[:3, :3].reshape(1, 1, 3, 3))
-assert np.isclose(x.reshape(1, 1, 32, 32).conv2d(weights).softmax().numpy().sum(), 30, rtol=1e-3)
-print("agrees")
-""",
-    "opencv": """
-import cv2, numpy as np
-cv2.ocl.setUseOpenCL(True)
-assert cv2.ocl.useOpenCL()
-image = cv2.UMat(np.random.default_rng(1).integers(0, 255, (128, 128, 3), dtype=np.uint8))
-gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-smooth = cv2.medianBlur(cv2.GaussianBlur(gray, (5, 5), 1.2), 3)
-edges = cv2.Sobel(smooth, cv2.CV_16S, 1, 0)
-small = cv2.resize(cv2.threshold(smooth, 100, 255, cv2.THRESH_BINARY)[1], (64, 64))
-turned = cv2.warpAffine(gray, np.float32([[1, .1, 2], [-.1, 1, 3]]), (128, 128))
-print([int(np.abs(m.get().astype(int)).sum()) for m in (edges, small, turned)])
-""",
-}
+# Programs for packages that have no example of their own: each calls the package, and checks or prints what it gets.
+OWN = pathlib.Path(__file__).resolve().parent / "programs"
 
 
 def wheels(work):
@@ -249,9 +204,9 @@ def wheels(work):
         return
     folder = work / "run" / "wheels"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in SNIPPETS.items():
-        (folder / f"use_{name}.py").write_text(text, encoding="ascii")
-        yield Program(name, name, ["env", "DEV=CL", "OPENCV_OPENCL_DEVICE=:CPU:", python, f"use_{name}.py"], folder)
+    for program in sorted(OWN.glob("use_*.py")):
+        name = program.stem.removeprefix("use_")
+        yield Program(name, name, ["env", "DEV=CL", "OPENCV_OPENCL_DEVICE=:CPU:", python, program], folder, r"\w+ WRONG|\w+Error")
     tests = [f"silx.opencl.{test}" for test in
              ("test.test_addition", "test.test_array_utils", "test.test_doubleword", "test.test_kahan", "test.test_processing", "test.test_sparse",
               "test.test_stats", "codec.test.test_byte_offset", "sift.test.test_algebra", "sift.test.test_convol", "sift.test.test_preproc")]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::opened::Opened;
 use crate::exec::{Code, Fault, Observation};
+use crate::kernel::interface::Type;
 use crate::kernel::options::{KernelOptions, Language};
 use crate::result::run::{AgainstSource, Comparison};
 use crate::suite::compare;
@@ -68,9 +69,11 @@ fn quoted(word: &str) -> String {
     if word.contains([' ', '\t']) { format!("\"{word}\"") } else { word.to_owned() }
 }
 
-/// Compares what a test's launches have left: kassay's code, and the source. `again` runs the source once more.
+/// Compares what a test's launches have left: kassay's code, and the source. `types`: of the memory behind arguments, by position; `again`
+/// runs the source once more.
 pub fn compared<E>(
     test: &Test,
+    types: &[Option<Type>],
     own: &Result<Observation, Fault>,
     source: &Result<Observation, Fault>,
     mut again: impl FnMut() -> Result<Result<Observation, Fault>, E>,
@@ -86,7 +89,7 @@ pub fn compared<E>(
             return Ok(said(Comparison::NotCompared, format!("what the driver compiles {fault}")));
         }
     };
-    let Some((message, position)) = difference(test, own, source) else {
+    let Some((message, position)) = difference(test, types, own, source) else {
         let comparison = if own.outputs == source.outputs { Comparison::Same } else { Comparison::Rounding };
         return Ok(AgainstSource { comparison, message: None });
     };
@@ -105,10 +108,12 @@ fn left(observation: &Observation, position: u32) -> &[u8] {
 }
 
 /// Returns the first difference that is more than rounding, and the position of its argument.
-fn difference(test: &Test, own: &Observation, source: &Observation) -> Option<(String, u32)> {
+fn difference(test: &Test, types: &[Option<Type>], own: &Observation, source: &Observation) -> Option<(String, u32)> {
     test.outputs.iter().find_map(|output| {
+        // An image has the type of its texels.
+        let ty = types.get(output.position as usize).and_then(Option::as_ref).unwrap_or(&output.ty);
         let (own, source) = (left(own, output.position), left(source, output.position));
-        let compared = compare::beyond_rounding(source, own, Some(&output.ty))?;
+        let compared = compare::beyond_rounding(source, own, Some(ty))?;
         let message = compared.message("what the driver compiles", "kassay's code")?;
         Some((format!("{}: {message}", output.label), output.position))
     })

@@ -14,6 +14,7 @@ use super::second_opinion;
 use crate::coverage::group_order::{self, MappedProgram};
 use crate::error::{Error, Result};
 use crate::exec::{Code, Executor, Fault, Observation, ProgramId, SIMULATOR};
+use crate::kernel::interface::Type;
 use crate::result::run::{AgainstSource, Comparison, Mismatch, Output, RunResult, Summary, Test, TestStatus};
 use crate::result::{Device, Header};
 use crate::suite::resolve;
@@ -136,6 +137,10 @@ pub(super) fn beside_sources(opened: &Opened) -> Result<BesideSources> {
 /// Runs the tests of a variant. Returns their rows and the device.
 fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device)> {
     let source = options.against_source.then(|| against_source::code(opened));
+    let types = match options.against_source {
+        true => opened.with_suite(SyntaxTree::NotNeeded, |parsed| Ok(parsed.under_test.memory_types()))?,
+        false => Vec::new(),
+    };
     each_test_again(opened, source, |t, runs| {
         let result = &kernel(runs)?;
         let observation = match result {
@@ -150,7 +155,7 @@ fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device
             Ok(observation) => judge(t, observation),
             Err(fault) => faulted(t, fault),
         };
-        let against_source = if options.against_source { Some(beside_source(t, result, runs)?) } else { None };
+        let against_source = if options.against_source { Some(beside_source(t, &types, result, runs)?) } else { None };
         Ok(Test { against_source, ..row })
     })
 }
@@ -161,9 +166,16 @@ fn kernel(runs: &mut Runs<'_>) -> Result<Ended> {
 }
 
 /// Runs a test as the driver compiles the kernel, and compares.
-fn beside_source(test: &resolve::Test, result: &Ended, runs: &mut Runs<'_>) -> Result<AgainstSource> {
+fn beside_source(
+    test: &resolve::Test,
+    types: &[Option<Type>],
+    result: &Ended,
+    runs: &mut Runs<'_>,
+) -> Result<AgainstSource> {
     match runs(Of::Source)? {
-        Ok(source) => against_source::compared(test, result, &source, || runs(Of::Source)?.map_err(Error::internal)),
+        Ok(source) => {
+            against_source::compared(test, types, result, &source, || runs(Of::Source)?.map_err(Error::internal))
+        }
         Err(why) => Ok(AgainstSource { comparison: Comparison::NotCompared, message: Some(why) }),
     }
 }

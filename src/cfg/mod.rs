@@ -29,5 +29,6 @@ pub mod schedule_dependence;
 pub mod short_circuits;
 pub mod sites;
 pub mod statements;
+pub mod stored_floats;
 pub mod taint;
 pub mod uniformity;

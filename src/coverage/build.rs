@@ -10,6 +10,7 @@ use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
 use crate::cfg::sites::Sites;
+use crate::cfg::stored_floats;
 use crate::error::{Error, Result};
 use crate::exec::{Code, HostCode, simulator};
 use crate::files::Sandbox;
@@ -18,11 +19,11 @@ use crate::instrument::coverage::CoveragePlan;
 use crate::instrument::layout::Slots;
 use crate::instrument::{host, lowering, marks};
 use crate::kernel::compile::{Format, Loaded};
-use crate::kernel::interface::Interface;
+use crate::kernel::interface::{Arg, ArgKind, Interface, Type};
 use crate::kernel::precision::Precision;
 use crate::kernel::source::Sources;
 use crate::kernel::{canonical, id_vectors, implicit, logical_operators, module, plain_atomics, signature};
-use crate::llvm::{self, Global, View, passes};
+use crate::llvm::{self, Function, Global, View, passes};
 use crate::lower::code::{Effort, Lowered, LoweringOptions, Target};
 use crate::lower::host::prepare;
 use crate::lower::host::table::HostTable;
@@ -47,6 +48,28 @@ pub struct KernelUnderTest<'c> {
     pub beside: Vec<Vec<u8>>,
     /// The folders of which files may be read; `None`: all files may be.
     pub sandbox: Option<Sandbox>,
+}
+
+impl<'c> KernelUnderTest<'c> {
+    /// Returns the kernel, then its helpers.
+    pub fn functions(&self) -> Vec<Function<'_>> {
+        let all = View::of(&self.module).functions().into_iter().filter(|function| function.has_body());
+        let (kernel, helpers): (Vec<_>, Vec<_>) = all.partition(|function| function.name() == self.entry);
+        [kernel, helpers].concat()
+    }
+
+    /// Returns by position of the argument what type the memory behind it has, for comparisons: where the argument's own says
+    /// nothing (`void *`, `uchar *`), that of the floats that the kernel stores there, if it stores nothing else.
+    pub fn memory_types(&self) -> Vec<Option<Type>> {
+        let stored = stored_floats::behind(&self.functions());
+        let ty = |arg: &Arg| {
+            let ArgKind::Buffer { element, .. } = &arg.kind else { return None };
+            let is_told = element.as_ref().is_some_and(|element| element.size() > 1);
+            let stored = stored.get(arg.position as usize).copied().flatten().filter(|_| !is_told);
+            stored.map(Type::Scalar).or_else(|| element.clone())
+        };
+        self.interface.args.iter().map(ty).collect()
+    }
 }
 
 /// Kernels of a file that are kept as they are.

@@ -69,6 +69,37 @@ fn what_the_driver_makes_of_a_text_is_compared() -> TestResult {
     Ok(())
 }
 
+/// Stores a float behind an argument of bytes, of which the last bits are the compiler's version; and something else, if asked.
+const BYTES: &str = "#ifndef __clang_major__
+#define __clang_major__ 0
+#endif
+kernel void k(global uchar *out, uint by)
+{
+    uint i = get_global_id(0);
+    global uchar *row = out + 4 * i;
+    *(global float *)row = 1.0f + __clang_major__ * 0x1p-23f;
+#ifdef MORE
+    if (by == 0)
+        *(global uint *)row = i;
+#endif
+}
+";
+
+#[test]
+fn floats_behind_bytes_are_compared_as_floats() -> TestResult {
+    let suite = SUITE.replace("len = 8 }\nx = ", "len = 32 }\n#");
+    for (options, expected) in [("", "rounding"), ("\"-DMORE\"", "differs")] {
+        let (folder, _) = source_file(BYTES);
+        let (file, result) = (folder.path().join("suite.toml"), folder.path().join("result.json"));
+        std::fs::write(&file, suite.replace("OPTIONS", options))?;
+        let (out, error, _) = kassay(&["run", at(&file), "--against-source", "-o", at(&result)])?;
+        let comparison = read(&result)?["tests"][0]["against_source"]["comparison"].clone();
+        // Same, where the driver's compiler is of the same version as kassay's.
+        assert!(comparison == expected || comparison == "same", "{options}: {comparison}\n{out}{error}");
+    }
+    Ok(())
+}
+
 #[test]
 fn what_cannot_be_compared_is_said() -> TestResult {
     let (_, code, result) = with("\"-include\", \"/dev/null\"", &["run"])?;

@@ -10,8 +10,7 @@ use crate::cfg::repeatable;
 use crate::coverage::build::KernelUnderTest;
 use crate::host::protocol::{Compare, Different, Left, Woven};
 use crate::host::{self, DIFFERS, LaunchedKernel, NotWoven, Spool};
-use crate::kernel::interface::{Arg, ArgKind, Type};
-use crate::llvm::View;
+use crate::kernel::interface::{Arg, Type};
 use crate::result::set::LeftOut;
 use crate::suite::{compare, image};
 
@@ -30,15 +29,9 @@ pub struct Comparable {
 impl Comparable {
     /// Reads it from a kernel before anything is woven into it.
     pub fn new(kernel: &KernelUnderTest<'_>) -> Comparable {
-        let view = View::of(&kernel.module);
-        let (own, others): (Vec<_>, Vec<_>) =
-            view.functions().into_iter().filter(|f| f.has_body()).partition(|f| f.name() == kernel.entry);
-        let obstacle = repeatable::obstacle(&[own, others].concat());
-        let element = |arg: &Arg| match &arg.kind {
-            ArgKind::Buffer { element, .. } => element.clone(),
-            _ => None,
-        };
-        let arguments = kernel.interface.args.iter().map(|arg| (arg.display_name(), element(arg))).collect();
+        let obstacle = repeatable::obstacle(&kernel.functions());
+        let names = kernel.interface.args.iter().map(Arg::display_name);
+        let arguments = names.zip(kernel.memory_types()).collect();
         Comparable { arguments, unrepeatable: obstacle.map(str::to_owned) }
     }
 

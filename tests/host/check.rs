@@ -113,6 +113,15 @@ fn a_finding_names_the_launch_that_shows_it() -> TestResult {
 }
 
 #[test]
+fn launches_of_kernels_that_were_not_checked_are_counted() -> TestResult {
+    let (output, result) = checked(&Program::of("struct_pointers")?, &[], &[])?;
+    assert!(list(&result["left_out"]).any(|row| row["kernel"] == "chase" && row["count"] == 2), "{result:#}");
+    let text = String::from_utf8(output.stderr)?;
+    assert!(text.contains(" of 6 launches checked"), "{text}");
+    Ok(())
+}
+
+#[test]
 fn a_finding_names_the_host_thread() -> TestResult {
     let program = Program::of("uneven")?;
     let (output, result) = checked(&program, &[], &[])?;

@@ -64,10 +64,7 @@ pub fn check_set(set: &CheckSet, view: CheckView, sources: &dyn Fn(&str) -> Opti
     let verdict = set.total.verdict;
     let inputs = set.total.summary.inputs;
     let checked = match set.program {
-        Some(_) => {
-            let all: u64 = set.kernels.iter().filter_map(|kernel| kernel.launches).fold(0, u64::saturating_add);
-            format!("{inputs} of {} checked", style::count(all, "launch"))
-        }
+        Some(_) => format!("{inputs} of {} checked", style::count(launches(set), "launch")),
         None => style::count(inputs, "input"),
     };
     let _ = writeln!(
@@ -79,6 +76,16 @@ pub fn check_set(set: &CheckSet, view: CheckView, sources: &dyn Fn(&str) -> Opti
     );
     out.push_str(&notes(style, &set.notes));
     out
+}
+
+/// Returns the number of launches of kernels that were to be checked, also of those without a result.
+fn launches(set: &CheckSet) -> u64 {
+    let has_result = |name: &String| set.kernels.iter().any(|kernel| kernel.result.header.kernel == *name);
+    let was_asked_for = |left: &&LeftOut| !CHOICES.contains(&left.reason.as_str());
+    let without = set.left_out.iter().filter(was_asked_for);
+    let without = without.filter(|left| left.kernel.as_ref().is_some_and(|name| !has_result(name)));
+    let counts = set.kernels.iter().filter_map(|kernel| kernel.launches).chain(without.map(|left| left.count));
+    counts.fold(0, u64::saturating_add)
 }
 
 fn row(kernel: &KernelResult<CheckResult>) -> [Cell; 5] {

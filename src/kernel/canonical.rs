@@ -10,8 +10,11 @@ use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
 use super::module::{kernels, listed};
+use super::parameters::only_called;
 use crate::error::{Error, Result};
-use crate::llvm::{AttributeIndex, Function, Linkage, MetadataKind, Opcode, SPIR_FUNC, SPIR_KERNEL, View, passes};
+use crate::llvm::{
+    AttributeIndex, Function, Inst, Linkage, MetadataKind, Opcode, SPIR_FUNC, SPIR_KERNEL, View, passes,
+};
 
 /// Name prefix of the function in which clang 21 and later keep a kernel's body.
 pub const BODY_PREFIX: &str = "__clang_ocl_kern_imp_";
@@ -54,6 +57,7 @@ pub fn keep_as_they_are(module: &mut Module<'_>, kept: &[String], machine: &Targ
     for body in View::of(module).functions().into_iter().filter(|f| f.has_body() && f.name().starts_with(BODY_PREFIX)) {
         body.make_internal();
     }
+    forget_addresses(View::of(module));
     keep_kernels(module, kept, machine)?;
     let view = View::of(module);
     view.strip_debug_info();
@@ -104,6 +108,7 @@ pub fn canonicalise(module: &mut Module<'_>, entry: &str, machine: &TargetMachin
         call.attributes(AttributeIndex::Function).remove("noinline");
     }
     strip_tbaa(view);
+    forget_addresses(view);
     passes::run(module, Some(machine), "globaldce")?;
     let view = View::of(module);
     refuse_reserved_names(view)?;
@@ -154,6 +159,35 @@ fn take_body<'m>(view: View<'m>, entry: &str) -> Function<'m> {
     body.set_linkage(Linkage::LLVMExternalLinkage);
     body.attributes(AttributeIndex::Function).remove("alwaysinline");
     body
+}
+
+/// Makes null of the addresses of functions where nothing is called through one. A block literal holds its function's, but clang calls
+/// that by name; SPIR-V has no such addresses, and a function whose address is known cannot have more parameters.
+fn forget_addresses(view: View<'_>) {
+    let may_be_called = |call: &Inst<'_>| call.called_function().is_none_or(|f| takes_a_block(&f.name()));
+    let calls = || view.instructions().into_iter().filter(|inst| inst.is(Opcode::LLVMCall));
+    let lists = ["llvm.used", "llvm.compiler.used"];
+    if calls().any(|call| may_be_called(&call)) || view.globals().iter().any(|g| lists.contains(&g.name().as_str())) {
+        return;
+    }
+    for f in view.functions().into_iter().filter(|f| f.has_body() && !only_called(*f)) {
+        let own: Vec<Inst<'_>> = calls().filter(|call| call.called_function() == Some(f)).collect();
+        // A null that is cast is no null to LLVM's back end.
+        let casts =
+            f.value().users().into_iter().filter(|user| user.as_instruction().is_none() && user.ty().is_pointer());
+        for address in casts.chain([f.value()]) {
+            // SAFETY: no handle of a constant that holds the address is kept: casts are no part of each other.
+            unsafe { address.replace_constant(address.ty().null()) };
+        }
+        for call in own {
+            call.set_operand(call.operand_count() - 1, f);
+        }
+    }
+}
+
+/// Whether clang passes this builtin a block's function: `enqueue_kernel` and the queries of kernels.
+fn takes_a_block(name: &str) -> bool {
+    ["__enqueue_kernel_", "__get_kernel_"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Copies to `to` the metadata of `from` whose kinds it lacks (`reqd_work_group_size` and the argument descriptions),

@@ -7,7 +7,7 @@ use inkwell::module::Module;
 use crate::error::{Error, Result};
 use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, Interface, Step, Type};
 use crate::kernel::parameters;
-use crate::llvm::{self, AttributeIndex, DataLayout, Function, TypeKind, View};
+use crate::llvm::{self, AttributeIndex, DataLayout, Function, Inst, Opcode, TypeKind, View};
 
 /// Attribute of parameters that may point to the same memory as another parameter.
 const SHARED: &str = "kassay-shared";
@@ -78,6 +78,7 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
             });
         }
         if let Some(ty) = ty.filter(|_| !added.is_empty()) {
+            load_as_pointers(View::of(module));
             append_parameters(kernel, position as u32, ty, &spaces, &added);
         }
         if let ArgKind::Value(ty) = &mut interface.args[position].kind {
@@ -172,6 +173,33 @@ fn walk<'m>(ty: llvm::Type<'m>, layout: DataLayout<'m>, offset: u64, all: &mut H
     }
 }
 
+/// Makes loads of pointers of loads of numbers that become nothing but pointers, as optimisers write those of members: where a pointer
+/// comes from is known of pointers only.
+fn load_as_pointers(view: View<'_>) {
+    let builder = view.builder();
+    for load in view.instructions().into_iter().filter(|inst| inst.is(Opcode::LLVMLoad)) {
+        let casts = load.value().user_instructions();
+        let Some(ty) = casts.first().map(|cast| cast.ty()) else { continue };
+        let is_pointer = |cast: &Inst<'_>| cast.is(Opcode::LLVMIntToPtr) && cast.ty() == ty;
+        let is_plain = !load.is_volatile() && !load.is_atomic() && load.ty().is_integer() && ty.is_pointer();
+        let size = |ty| view.layout().store_size(ty);
+        if !is_plain || !casts.iter().all(is_pointer) || size(load.ty()) != size(ty) {
+            continue;
+        }
+        builder.before(load);
+        let pointer = builder.load(ty, load.operand(0), &load.name());
+        pointer.set_alignment(load.alignment().unwrap_or(1));
+        pointer.set_debug_location(load.debug_location());
+        for cast in casts {
+            // SAFETY: these are other instructions than the loads that the loop goes over.
+            unsafe { cast.replace_and_erase(pointer) };
+        }
+        // SAFETY: the builder stands before the next one.
+        builder.before(pointer);
+        unsafe { load.erase() };
+    }
+}
+
 /// Appends the parameters, and redirects the kernel to a copy of the struct (of type `ty`) that holds them. `spaces`
 /// are those of the pointers in the struct.
 fn append_parameters<'m>(
@@ -213,5 +241,40 @@ fn append_parameters<'m>(
             pointer = builder.in_space(pointer, AddressSpace::Generic);
         }
         builder.store(pointer, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+
+    const TEXT: &str = "target datalayout = \"e-p:64:64\"
+define spir_kernel void @k(ptr %s, ptr addrspace(1) %out) {
+  %number = load i64, ptr %s, align 4
+  %a = inttoptr i64 %number to ptr addrspace(1)
+  %b = inttoptr i64 %number to ptr addrspace(1)
+  store i32 1, ptr addrspace(1) %a
+  store i32 2, ptr addrspace(1) %b
+  %counted = load i64, ptr %s
+  %c = inttoptr i64 %counted to ptr addrspace(1)
+  store i64 %counted, ptr addrspace(1) %c
+  ret void
+}
+";
+
+    #[test]
+    fn numbers_that_become_pointers_are_loaded_as_such() {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{TEXT}\0").as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("valid IR");
+        load_as_pointers(View::of(&module));
+        module.verify().expect("valid IR");
+        let text = module.print_to_string().to_string();
+        assert!(text.contains("load ptr addrspace(1), ptr %s, align 4"), "{text}");
+        // What is more than a pointer stays.
+        assert_eq!(text.matches("inttoptr i64 %counted").count(), text.matches("inttoptr").count(), "{text}");
     }
 }

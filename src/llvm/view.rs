@@ -109,6 +109,13 @@ impl<'m> View<'m> {
         (!ty.is_opaque()).then_some(ty)
     }
 
+    /// Returns the target extension type of that name without parameters, such as `spirv.Event`.
+    pub fn target_type(self, name: &str) -> Type<'m> {
+        let (types, numbers) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: there are no parameters.
+        unsafe { ffi::LLVMTargetExtTypeInContext(self.context(), c_name(name).as_ref().into(), types, 0, numbers, 0) }
+    }
+
     /// Returns the sizes and alignments of the module's target.
     pub fn layout(self) -> DataLayout<'m> {
         DataLayout(ffi::LLVMGetModuleDataLayout(self.0))

@@ -1,6 +1,8 @@
 //! Builtins whose mangled names LLVM's SPIR-V backend reads otherwise than OpenCL C means them, plain and with probes: values by hand.
 //! `scripts/conformance` compares all of them with the driver's own compiler.
 
+use std::path::Path;
+
 use inkwell::context::Context;
 use kassay::exec::{Code, Executor, RunOptions, Simulator, Target};
 use kassay::instrument::layout::Slots;
@@ -22,24 +24,66 @@ fn writes(source: &str, cl_std: &str, expected: &[i32]) {
 #[track_caller]
 fn written_by(items: u64, source: &str, cl_std: &str, expected: &[i32]) {
     let (_folder, path) = source_file(source);
+    written_by_file(items, &path, cl_std, expected);
+}
+
+/// The same for the kernel of a file, whatever it holds.
+#[track_caller]
+fn written_by_file(items: u64, path: &Path, cl_std: &str, expected: &[i32]) {
     let context = Context::create();
-    let under_test = open(&context, &path, Some("k"), &kernels::cl_std(cl_std)).unwrap().under_test;
+    let under_test = open(&context, path, Some("k"), &kernels::cl_std(cl_std)).unwrap().under_test;
     let executors: [Box<dyn Executor>; 2] = [Box::new(opencl().unwrap()), Box::new(Simulator::new(1).unwrap())];
     for mut executor in executors {
         let target = executor.target();
         let plain = under_test.plain(target).unwrap();
         let (woven, _) = under_test.instrumented(Slots::Groups, target).unwrap();
         for (code, probe_words) in [(plain, None), (woven, Some(1 << 12))] {
-            assert_eq!(imports(&code), 0, "{source}");
+            assert_eq!(imports(&code), 0, "{}", path.display());
             let program = executor.load(&code).unwrap();
             let mut given = vec![0; expected.len()];
             given[0] = expected.len() as i32;
             let launch = Launch::new(line(items, items), vec![ints(&given)]);
             let seen = executor.run(program, &launch, &RunOptions { probe_words, ..once() }).unwrap().unwrap();
             let found: Vec<i32> = words(&seen.outputs[0].1);
-            assert_eq!(found, expected, "{target:?}: {source}");
+            assert_eq!(found, expected, "{target:?}: {}", path.display());
         }
     }
+}
+
+#[test]
+fn asynchronous_copies_of_a_module_that_is_read() {
+    let (folder, path) = source_file(
+        "kernel void k(global int *out) {
+             local int from[16], first[16], second[16];
+             int i = get_local_id(0);
+             from[i] = i;
+             if (i == 0) from[0] = out[0];
+             barrier(CLK_LOCAL_MEM_FENCE);
+             event_t events[2];
+             events[0] = async_work_group_copy(out, from, 16, 0);
+             wait_group_events(1, events);
+             barrier(CLK_GLOBAL_MEM_FENCE);
+             event_t *last = &events[1];
+             events[0] = async_work_group_copy(first, out, 16, 0);
+             *last = async_work_group_strided_copy(second, out, 8, 2, events[0]);
+             wait_group_events(2, events);
+             barrier(CLK_LOCAL_MEM_FENCE);
+             out[i] = first[15 - i] + 100 * second[i / 2];
+         }",
+    );
+    let expected: Vec<i32> = (0..16)
+        .map(|i| {
+            let copied = |i: i32| if i == 0 { 16 } else { i };
+            copied(15 - i) + 100 * copied(i / 2 * 2)
+        })
+        .collect();
+    let context = Context::create();
+    let from_source = open(&context, &path, Some("k"), &kernels::cl_std("CL2.0")).unwrap().under_test;
+    let module = folder.path().join("k.spv");
+    let code = from_source.plain(Target::SpirV).unwrap();
+    std::fs::write(&module, &*code.as_device().unwrap().bytes).unwrap();
+    written_by_file(16, &path, "CL2.0", &expected);
+    written_by_file(16, &module, "CL2.0", &expected);
 }
 
 /// Counts the functions that a module of SPIR-V has no body for.

@@ -38,7 +38,6 @@ REASONS = [
     ("sub_group_ballot_(bit_extract|find_lsb|find_msb)", "simulator|read-simulator",
      "undefined beyond the sub-group, and where no bit is set (6.15.19)"),
     ("sub_group_shuffle_down", "simulator|read-simulator", "undefined beyond the end of the sub-group (6.15.19)"),
-    ("async_copy_.*", "read", "the translator makes pointers of events, from which LLVM's back end makes another type"),
     ("preprocessor", ".*", "kassay reads `#line` as a comment, so that lines are those of the file; __LINE__ follows"),
     ("preprocessor_extensions", ".*", "macros of extensions and features are those of clang, whatever the device has"),
     ("vstorea_half3.*", ".*", "the driver writes a fourth half"),

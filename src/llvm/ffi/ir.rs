@@ -81,6 +81,14 @@ unsafe extern "C" {
     pub safe fn LLVMGetReturnType(ty: FunctionType<'_>) -> Type<'_>;
     pub safe fn LLVMCountParamTypes(ty: FunctionType<'_>) -> c_uint;
     pub safe fn LLVMIsFunctionVarArg(ty: FunctionType<'_>) -> Bool;
+    pub unsafe fn LLVMTargetExtTypeInContext<'m>(
+        context: ContextHandle<'m>,
+        name: Text<'_>,
+        types: *mut Type<'m>,
+        type_count: c_uint,
+        numbers: *mut c_uint,
+        number_count: c_uint,
+    ) -> Type<'m>;
     pub safe fn LLVMGetTargetExtTypeName(ty: TargetType<'_>) -> Text<'_>;
     pub safe fn LLVMGetTargetExtTypeNumIntParams(ty: TargetType<'_>) -> c_uint;
     pub safe fn LLVMPointerSize(layout: LayoutHandle<'_>) -> c_uint;

@@ -10,8 +10,8 @@ use super::pointers::{element_address, element_type};
 use crate::kernel::builtins::{demangle, mangle, types};
 use crate::llvm::{AttributeIndex, Function, Inst, Type, Types, Value, View};
 
-const PLAIN: &str = "async_work_group_copy";
-const STRIDED: &str = "async_work_group_strided_copy";
+pub(super) const PLAIN: &str = "async_work_group_copy";
+pub(super) const STRIDED: &str = "async_work_group_strided_copy";
 /// The last parameter, the event, in the mangled name.
 const EVENT: &str = "9ocl_event";
 
@@ -73,7 +73,8 @@ fn replace<'m>(view: View<'m>, call: Inst<'m>, builtin: Function<'m>, name: &str
     unsafe { call.replace_and_erase(new) };
 }
 
-fn declaration<'m>(view: View<'m>, name: &str, ty: Type<'m>, like: Function<'m>) -> Function<'m> {
+/// Declares a builtin that has the calling convention of another one.
+pub(super) fn declaration<'m>(view: View<'m>, name: &str, ty: Type<'m>, like: Function<'m>) -> Function<'m> {
     if let Some(f) = view.function(name) {
         return f;
     }

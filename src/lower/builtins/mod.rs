@@ -18,6 +18,7 @@ mod generic_pointers;
 mod images;
 mod instructions;
 mod pointers;
+mod untyped_events;
 
 use inkwell::module::Module;
 
@@ -61,6 +62,7 @@ pub fn plain(module: &Module<'_>) {
 
 /// Rewrites everything for SPIR-V. To be called last, because a pass would fold addresses of first elements away again.
 pub fn for_spirv(module: &Module<'_>) {
+    untyped_events::rewrite(View::of(module));
     plain(module);
     rewrite(View::of(module), SPIRV);
     async_copies::rewrite(module);

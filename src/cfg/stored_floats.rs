@@ -1,7 +1,7 @@
 //! Finds the floats that a kernel stores behind its arguments, of which the types of `void *` and `uchar *` say nothing.
 
 use super::points_to::{PointsTo, Root};
-use crate::kernel::builtins;
+use crate::kernel::builtins::{self, Family};
 use crate::kernel::interface::Scalar;
 use crate::llvm::{Function, Inst, Opcode, Type, Value};
 
@@ -32,7 +32,8 @@ fn stored<'m>(inst: Inst<'m>) -> Option<(Value<'m>, Option<Scalar>)> {
         Opcode::LLVMAtomicRMW => Some((inst.operand(0), float(inst.ty()))),
         Opcode::LLVMCall => {
             let name = inst.callee()?;
-            let (plain, _) = builtins::demangle(&name).filter(|(plain, _)| plain.starts_with("vstore"))?;
+            let (plain, _) =
+                builtins::demangle(&name).filter(|_| builtins::family(&name) == Some(Family::VectorStore))?;
             let args = inst.args();
             let scalar = if plain.contains("half") { Some(Scalar::F16) } else { float(args.first()?.ty()) };
             Some((*args.last()?, scalar))

@@ -10,8 +10,8 @@ use super::pointers::{element_address, element_type};
 use crate::kernel::builtins::{demangle, mangle, types};
 use crate::llvm::{AttributeIndex, Function, Inst, Type, Types, Value, View};
 
-pub(super) const PLAIN: &str = "async_work_group_copy";
-pub(super) const STRIDED: &str = "async_work_group_strided_copy";
+const PLAIN: &str = "async_work_group_copy";
+const STRIDED: &str = "async_work_group_strided_copy";
 /// The last parameter, the event, in the mangled name.
 const EVENT: &str = "9ocl_event";
 

@@ -4,8 +4,8 @@
 //! So no event leaves the place where it is made: each copy is waited for at once, as it may be done at once, and its event is null.
 //! What waited for events is a barrier, since all work-items come there.
 
-use super::async_copies::{PLAIN, STRIDED, declaration};
-use crate::kernel::builtins::{demangle, mangle};
+use super::async_copies::declaration;
+use crate::kernel::builtins::{Family, family, mangle};
 use crate::llvm::{AddressSpace, AttributeIndex, Function, Inst, SPIR_FUNC, Type, View};
 
 const WAIT: &str = "wait_group_events";
@@ -14,16 +14,14 @@ const ALL_MEMORY: u64 = 3;
 
 /// Rewrites all copies whose events are pointers, and what waits for events where there are such copies.
 pub fn rewrite(view: View<'_>) {
-    let is_of = |f: Function<'_>, names: &[&str]| {
-        !f.has_body() && demangle(&f.name()).is_some_and(|(plain, _)| names.contains(&plain))
-    };
-    let copies: Vec<_> = view.functions().into_iter().filter(|f| is_of(*f, &[PLAIN, STRIDED])).collect();
-    let untyped: Vec<_> = copies.into_iter().filter(|f| f.return_type().is_pointer()).collect();
+    let is_of = |f: &Function<'_>, of: Family| !f.has_body() && family(&f.name()) == Some(of);
+    let copies = view.functions().into_iter().filter(|f| is_of(f, Family::AsyncCopy));
+    let untyped: Vec<_> = copies.filter(|f| f.return_type().is_pointer()).collect();
     if untyped.is_empty() {
         return;
     }
-    let called = |call: &Inst<'_>, names: &[&str]| call.called_function().is_some_and(|f| is_of(f, names));
-    let waits: Vec<_> = view.instructions().into_iter().filter(|call| called(call, &[WAIT])).collect();
+    let waits = |call: &Inst<'_>| call.called_function().is_some_and(|f| is_of(&f, Family::EventWait));
+    let waits: Vec<_> = view.instructions().into_iter().filter(waits).collect();
     waits.into_iter().for_each(|wait| become_barrier(view, wait));
     for copy in untyped {
         type_event(view, copy);

@@ -15,6 +15,7 @@ mod item_bounds;
 pub mod joint;
 mod legalise;
 mod libclc;
+mod narrowed;
 pub mod ptx;
 #[cfg(test)]
 mod rewriting;

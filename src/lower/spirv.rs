@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::code::{Code, Effort, Lowered};
 use super::forked::{self, Failure, Job, Limit};
-use super::{builtins, cached, copy_alignment, emitted, item_bounds, legalise, undefined, vector_selects};
+use super::{builtins, cached, copy_alignment, emitted, item_bounds, legalise, narrowed, undefined, vector_selects};
 use crate::error::{Error, Result};
 use crate::kernel::{cache, canonical, inlined, module};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
@@ -112,6 +112,7 @@ pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) ->
     // What builtins have become may be intrinsics.
     legalise::module(module)?;
     vector_selects::widen(module);
+    narrowed::mask(module);
     copy_alignment::unify(module);
     canonical::verify(module, "inlining and promotion")
 }

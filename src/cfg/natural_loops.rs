@@ -6,6 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
 /// The natural loop of all back edges to one header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NaturalLoop {
@@ -75,6 +78,29 @@ pub fn irregular_edges(successors: &[Vec<usize>], dominates: impl Fn(usize, usiz
     irregular
 }
 
+/// Finds the cycles that have several entries, each with the natural loops that begin on it: the strongly connected components that are left
+/// without the back edges of natural loops. Cycles that share a node are one.
+pub fn irreducible_cycles(
+    successors: &[Vec<usize>],
+    loops: &[NaturalLoop],
+    dominates: impl Fn(usize, usize) -> bool,
+) -> Vec<BTreeSet<usize>> {
+    let targets = |(from, targets): (usize, &Vec<usize>)| {
+        let forward = targets.iter().filter(|to| !dominates(**to, from));
+        forward.map(|to| (from as u32, *to as u32)).collect::<Vec<_>>()
+    };
+    let mut graph = DiGraph::<(), ()>::from_edges(successors.iter().enumerate().flat_map(targets));
+    while graph.node_count() < successors.len() {
+        graph.add_node(());
+    }
+    let with_loops = |nodes: Vec<NodeIndex>| {
+        let cycle: BTreeSet<usize> = nodes.into_iter().map(NodeIndex::index).collect();
+        let inside = loops.iter().filter(|l| cycle.contains(&l.header)).flat_map(|l| &l.blocks).copied();
+        inside.chain(cycle.iter().copied()).collect()
+    };
+    tarjan_scc(&graph).into_iter().filter(|nodes| nodes.len() > 1).map(with_loops).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +135,20 @@ mod tests {
         let loops = find(&successors, |a, b| dominates(&successors, a, b));
         assert_eq!(loops, [NaturalLoop { header: 3, blocks: [3].into(), latches: [3].into() }]);
         assert_eq!(irregular_edges(&successors, |a, b| dominates(&successors, a, b)), [(2, 0)]);
+        assert_eq!(irreducible_cycles(&successors, &loops, |a, b| dominates(&successors, a, b)), [[1, 2].into()]);
+    }
+
+    #[test]
+    fn cycles_have_the_loops_that_begin_on_them_and_not_those_around() {
+        // 1 is the header of a loop around 1 to 6, 2 and 3 are a cycle with two entries, 4 and 5 a loop behind it.
+        let successors = [vec![1], vec![2, 3], vec![3], vec![2, 4], vec![5, 6], vec![4], vec![1, 7], vec![]];
+        let is_dominated = |a, b| dominates(&successors, a, b);
+        let loops = find(&successors, is_dominated);
+        assert_eq!(irreducible_cycles(&successors, &loops, is_dominated), [[2, 3].into()]);
+        // The same with a way back from the inner loop to the cycle.
+        let successors = [vec![1], vec![2, 3], vec![3], vec![2, 4], vec![5, 2], vec![4], vec![1, 7], vec![]];
+        let is_dominated = |a, b| dominates(&successors, a, b);
+        let loops = find(&successors, is_dominated);
+        assert_eq!(irreducible_cycles(&successors, &loops, is_dominated), [[2, 3, 4, 5].into()]);
     }
 }

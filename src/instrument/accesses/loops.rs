@@ -55,17 +55,29 @@ pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>, placeholders: &
             }
         }
     }
-    // Cycles with several entries are not natural loops: a single counter, which is never reset, counts all of them.
-    let irregular = (!loops.irregular.is_empty() && !placeholders.is_empty()).then_some(plan.counters);
-    plan.counters += usize::from(irregular.is_some());
+    // Cycles with several entries are no natural loops. Those that have such an operation have a counter, too.
+    let mut counter_of_cycle = vec![None; loops.irreducible.len()];
+    for (cycle, counter) in loops.irreducible.iter().zip(&mut counter_of_cycle) {
+        if at.iter().any(|block| cycle.contains(block)) {
+            let entered =
+                cycle.iter().flat_map(|block| &predecessors[*block]).filter(|(from, _)| !cycle.contains(from));
+            plan.entries.extend(entered.map(|(from, _)| (loops.blocks[*from].terminator(), plan.counters)));
+            *counter = Some(plan.counters);
+            plan.counters += 1;
+        }
+    }
+    let cycle_of = |block: usize| {
+        let mut cycles = loops.irreducible.iter().zip(&counter_of_cycle);
+        cycles.find(|(cycle, _)| cycle.contains(&block)).and_then(|(_, counter)| *counter)
+    };
     for (from, successor) in &loops.irregular {
         let terminator = loops.blocks[*from].terminator();
         let site = sites.back_edge(terminator);
-        plan.edges.push(BackEdge { terminator, successor: *successor, site, counter: irregular });
+        plan.edges.push(BackEdge { terminator, successor: *successor, site, counter: cycle_of(*from) });
     }
     for (placeholder, block) in placeholders.iter().zip(&at) {
         let inside = loops.all.iter().enumerate().filter(|(_, l)| l.blocks.contains(block));
-        let counters = irregular.into_iter().chain(inside.filter_map(|(number, _)| counter_of[number]));
+        let counters = cycle_of(*block).into_iter().chain(inside.filter_map(|(number, _)| counter_of[number]));
         plan.enclosing.push((placeholder.inst, counters.collect()));
     }
     plan

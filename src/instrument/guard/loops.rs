@@ -1,6 +1,6 @@
 //! Finds the loops of a kernel in LLVM's blocks, as they are after inlining; `cfg::loops` has those of the source.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::cfg::dominance::DominatorTree;
 use crate::cfg::natural_loops::{self, NaturalLoop};
@@ -17,6 +17,8 @@ pub struct Loops<'m> {
     pub all: Vec<Loop>,
     /// Edges (source, position among its successors) that close cycles other than natural loops.
     pub irregular: Vec<(usize, u32)>,
+    /// The blocks of each cycle that has several entries: see [`natural_loops::irreducible_cycles`].
+    pub irreducible: Vec<BTreeSet<usize>>,
     successors: Vec<Vec<usize>>,
     dominators: DominatorTree,
     /// By block: the innermost loop that contains it.
@@ -36,11 +38,12 @@ impl<'m> Loops<'m> {
         all.sort_by_key(|l| (std::cmp::Reverse(l.blocks.len()), l.header));
         let irregular = natural_loops::irregular_edges(&successors, dominates);
         let irregular = irregular.into_iter().map(|(from, successor)| (from, successor as u32)).collect();
+        let irreducible = natural_loops::irreducible_cycles(&successors, &all, dominates);
         let mut innermost = vec![None; blocks.len()];
         for (number, l) in all.iter().enumerate() {
             l.blocks.iter().for_each(|b| innermost[*b] = Some(number));
         }
-        Loops { blocks, index, all, irregular, successors, dominators, innermost }
+        Loops { blocks, index, all, irregular, irreducible, successors, dominators, innermost }
     }
 
     /// By block: its incoming edges in order, as source and position among the source's successors.

@@ -208,6 +208,32 @@ fn irreducible_loops_compute_what_they_should() {
 }
 
 #[test]
+fn barriers_behind_irreducible_loops_do_not_depend_on_their_iterations() {
+    let source = "kernel void k(global int *out, int rounds, int inside) {
+        int i = get_local_id(0), count = 0;
+        for (int round = 0; round < rounds; round++) {
+            int left = i + round + 1;
+            switch (i % 4) {
+                case 0: do { count++;
+                case 3: count += 10;
+                case 2: count += 100;
+                        if (inside) barrier(CLK_LOCAL_MEM_FENCE);
+                case 1: count += 1000;
+                        } while (--left > 0);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        out[get_global_id(0)] = count;
+    }";
+    each(source, "CL1.2", [4, 4], &[ints([0; 4]), value(2), value(0)], |_, seen| {
+        assert!(seen.completed && seen.divergences.is_empty() && seen.faults.is_empty());
+        assert_eq!(output(seen, 0), [3333, 5333, 7755, 9997]);
+    });
+    // Where they are inside, they do.
+    each(source, "CL1.2", [4, 4], &[ints([0; 4]), value(1), value(1)], |_, seen| assert!(!seen.divergences.is_empty()));
+}
+
+#[test]
 fn barriers_are_distinguished_by_iteration() {
     let source = "kernel void k(global int *out, int most, int inner) {
         int i = get_local_id(0);

@@ -1,7 +1,7 @@
 //! Finds the floats that a kernel stores behind its arguments, of which the types of `void *` and `uchar *` say nothing.
 
 use super::points_to::{PointsTo, Root};
-use crate::kernel::builtins::{self, Family};
+use crate::kernel::builtins::{self, Effect, Family};
 use crate::kernel::interface::Scalar;
 use crate::llvm::{Function, Inst, Opcode, Type, Value};
 
@@ -13,7 +13,7 @@ pub fn behind(functions: &[Function<'_>]) -> Vec<Option<Scalar>> {
     // Nothing is stored, one type is, others are.
     let mut found: Vec<Option<Option<Scalar>>> = vec![None; kernel.param_count() as usize];
     let instructions = functions.iter().flat_map(|function| function.blocks()).flat_map(|block| block.instructions());
-    for (pointer, scalar) in instructions.filter_map(stored) {
+    for (pointer, scalar) in instructions.flat_map(stored) {
         for root in pointers.roots(pointer) {
             if let Root::Argument(position) = root
                 && let Some(known) = found.get_mut(position as usize)
@@ -25,20 +25,28 @@ pub fn behind(functions: &[Function<'_>]) -> Vec<Option<Scalar>> {
     found.into_iter().map(Option::flatten).collect()
 }
 
-/// Returns where an instruction stores, and which float.
-fn stored<'m>(inst: Inst<'m>) -> Option<(Value<'m>, Option<Scalar>)> {
+/// Returns where an instruction may store, and which float.
+fn stored<'m>(inst: Inst<'m>) -> Vec<(Value<'m>, Option<Scalar>)> {
     match inst.opcode() {
-        Opcode::LLVMStore => Some((inst.operand(1), float(inst.operand(0).ty()))),
-        Opcode::LLVMAtomicRMW => Some((inst.operand(0), float(inst.ty()))),
-        Opcode::LLVMCall => {
-            let name = inst.callee()?;
-            let (plain, _) =
-                builtins::demangle(&name).filter(|_| builtins::family(&name) == Some(Family::VectorStore))?;
-            let args = inst.args();
-            let scalar = if plain.contains("half") { Some(Scalar::F16) } else { float(args.first()?.ty()) };
-            Some((*args.last()?, scalar))
-        }
-        _ => None,
+        Opcode::LLVMStore => vec![(inst.operand(1), float(inst.operand(0).ty()))],
+        Opcode::LLVMAtomicRMW => vec![(inst.operand(0), float(inst.ty()))],
+        Opcode::LLVMAtomicCmpXchg => vec![(inst.operand(0), None)],
+        _ => inst.called_function().filter(|callee| !callee.has_body()).map_or_else(Vec::new, |callee| {
+            let (name, args) = (callee.name(), inst.args());
+            let pointers = args.iter().copied().filter(|arg| arg.ty().is_pointer());
+            let scalar = match builtins::family(&name) {
+                _ if builtins::has(&name, Effect::OnlyReads) => return Vec::new(),
+                Some(Family::VectorStore)
+                    if builtins::demangle(&name).is_some_and(|(plain, _)| plain.contains("half")) =>
+                {
+                    Some(Scalar::F16)
+                }
+                Some(Family::VectorStore) => args.first().and_then(|value| float(value.ty())),
+                // Copies, atomics and the like may store anything.
+                _ => None,
+            };
+            pointers.map(|pointer| (pointer, scalar)).collect()
+        }),
     }
 }
 

@@ -231,6 +231,22 @@ fn atomics_of_all_versions_are_instructions() {
 }
 
 #[test]
+fn floats_are_exchanged_where_they_are_expected() {
+    let source = "kernel void k(global int *a) {
+        local atomic_float kept;
+        float given = a[0] / 2.0f;
+        atomic_init(&kept, given);
+        float expected = 1.25f;
+        a[0] = atomic_compare_exchange_strong_explicit(&kept, &expected, 8.0f, memory_order_relaxed, memory_order_relaxed);
+        a[1] = (int)(expected * 4);
+        a[2] = atomic_compare_exchange_strong_explicit(&kept, &expected, given + 8, memory_order_relaxed, memory_order_relaxed);
+        a[3] = (int)(expected * 4);
+        a[4] = (int)(atomic_load(&kept) * 4);
+    }";
+    writes(source, "CL3.0", &[0, 10, 1, 10, 42]);
+}
+
+#[test]
 fn an_array_of_events_is_waited_for() {
     let source = "kernel void k(global int *a) {
         local int kept[2];

@@ -25,16 +25,22 @@ struct Parser<'a> {
     rest: &'a str,
     /// The components that back references refer to, in order.
     components: Vec<Type>,
+    /// Whether what a pointer to private memory points to is a component, although its address space is not written: so clang has it.
+    counts_private: bool,
 }
 
 /// Reads mangled parameters, with what refers to earlier ones; `None` if they are of no such types.
 pub fn parse(text: &str) -> Option<Vec<Type>> {
-    let mut parser = Parser { rest: text, components: Vec::new() };
-    let mut all = Vec::new();
-    while !parser.rest.is_empty() {
-        all.push(parser.ty()?);
-    }
-    Some(all)
+    let parsed = |counts_private| {
+        let mut parser = Parser { rest: text, components: Vec::new(), counts_private };
+        let mut all = Vec::new();
+        while !parser.rest.is_empty() {
+            all.push(parser.ty()?);
+        }
+        Some(all)
+    };
+    // Translators of SPIR-V count as the ABI says.
+    parsed(false).or_else(|| parsed(true))
 }
 
 /// Writes parameters as they are mangled.
@@ -98,7 +104,12 @@ impl<'a> Parser<'a> {
         let ty = match self.rest.bytes().next()? {
             b'P' => {
                 self.take(1)?;
-                Type::Pointer(Box::new(self.ty()?))
+                let is_private = !self.rest.starts_with('U');
+                let to = self.ty()?;
+                if is_private && self.counts_private {
+                    self.components.push(to.clone());
+                }
+                Type::Pointer(Box::new(to))
             }
             b'0'..=b'9' => Type::Named(self.name()?),
             b'S' => return self.back_reference(),
@@ -211,6 +222,14 @@ mod tests {
         assert_eq!(types[1].lanes(), None);
         assert_eq!(print(&types), "Dv4_fPU3AS1KS_m");
         assert_eq!(parse("S_"), None);
+    }
+
+    #[test]
+    fn private_memory_is_counted_as_clang_does() {
+        for numbered in ["PU3AS1VU7_AtomicfPff12memory_orderS4_", "PU3AS1VU7_AtomicfPff12memory_orderS3_"] {
+            let types = parse(numbered).unwrap();
+            assert_eq!((types.len(), &types[4]), (5, &Type::Named("memory_order".to_owned())), "{numbered}");
+        }
     }
 
     #[test]

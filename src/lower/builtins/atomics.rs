@@ -174,9 +174,10 @@ impl<'m> Access<'_, '_, 'm> {
     fn exchange_if_expected(&self, expected: Value<'m>, new: Value<'m>) -> Value<'m> {
         let builder = self.call.builder;
         let bits = self.call.type_of().int(self.ty.bits().unwrap_or(32) as u32);
-        let wanted = builder.load(bits, expected, "").value();
+        // A float is accessed as one: LLVM's back end gives memory a single type, and what is loaded that of the memory.
+        let wanted = builder.bit_cast(builder.load(self.ty, expected, ""), bits, "");
         let found = self.compare_exchange(builder.bit_cast(new, bits, ""), wanted);
-        builder.store(found, expected);
+        builder.store(builder.bit_cast(found, self.ty, ""), expected);
         let is_equal = builder.icmp(IntPredicate::LLVMIntEQ, found, wanted, "");
         builder.zext_or_bit_cast(is_equal, self.call.result, "")
     }

@@ -76,7 +76,11 @@ fn suites_are_the_same_however_many_are_made_at_a_time() -> TestResult {
         assert!(files.iter().all(|file| file.is_string()), "{result:#}");
         // What memory holds that nobody has written is another thing in each run, and may be what a later launch begins with.
         let written = |text: String| -> Vec<String> {
-            let known = |line: &str| line.split_once("}, ").map_or(line, |(expected, _)| expected).to_owned();
+            let known = |line: &str| match line.split_once("}, ") {
+                Some((expected, _)) if line.contains("uninitialised = true") => expected.to_owned(),
+                // The same file, if these were the same bytes by chance.
+                _ => line.replace("npy = \"out-2.npy\"", "npy = \"out.npy\""),
+            };
             text.lines().map(known).collect()
         };
         let suites: Vec<Vec<String>> = kernels

@@ -1,10 +1,11 @@
 /* Forks. The argument says when: `before` (the first use of OpenCL is after the fork), `after` (the parent has used OpenCL
- * and goes on; the child opens it anew), `idle` (as `after`, but the child does nothing and calls exit), `exec` (the child
- * becomes a new process of this program, started with the argument `child`).
+ * and goes on; the child opens it anew), `idle` (as `after`, but the child does nothing and ends), `exec` (the child becomes a
+ * new process of this program, started with the argument `child`).
  *
  * Kernels: sum_squares. Launches: before 3 + 2 (parent + child), after 3 + 2, idle 3, exec 3 + 2.
  * Special: OpenCL leaves open whether a child may use it after the parent has; it works with Intel's CPU runtime, and the
- * child tries it with a context of its own. The parent launches before and after the fork. */
+ * child tries it with a context of its own. The parent launches before and after the fork. An idle child must not call exit: the
+ * driver's part of it waits for ever if one of the driver's threads, which are not in the child, held a lock at the fork. */
 
 #include "host.h"
 #include <sys/wait.h>
@@ -83,7 +84,7 @@ int main(int count, char **arguments)
     pid_t pid = fork();
     EXPECT(pid >= 0);
     if (pid == 0) {
-        if (strcmp(when, "idle") == 0) exit(0);
+        if (strcmp(when, "idle") == 0) _exit(0);
         if (strcmp(when, "exec") == 0) {
             execl("/proc/self/exe", arguments[0], "child", (char *)NULL);
             _exit(127);

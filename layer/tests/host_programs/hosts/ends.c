@@ -33,6 +33,7 @@ int main(int count, char **arguments) {
   printf("%d\n", value);
   fflush(stdout);
   if (strcmp(how, "fork-after") == 0) {
+    settle();
     pid_t child = fork();
     if (!child) _exit(work(2 * launches));
     int status = 0;

@@ -69,6 +69,9 @@ static inline void read_back(cl_mem memory, size_t size, void *to) {
   CHECK(clEnqueueReadBuffer(queue, memory, CL_TRUE, 0, size, to, 0, NULL, NULL));
 }
 
+// Before a fork: lets the driver's threads, which a child does not have, let go of the locks that they hold after work.
+static inline void settle(void) { usleep(200000); }
+
 static inline void show(const char *what, const int *values, int count) {
   printf("%s:", what);
   for (int i = 0; i < count; i++) printf(" %d", values[i]);

@@ -191,6 +191,7 @@ static void forked(void) {
   start(CL_DEVICE_TYPE_CPU, 0);
   int value = result_of(build(more, NULL), "more");
   fflush(stdout);
+  settle();
   pid_t child = fork();
   if (!child) {
     start(CL_DEVICE_TYPE_CPU, 0);

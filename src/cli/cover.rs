@@ -196,7 +196,7 @@ fn run_program(args: &CoverArgs) -> Result<u8> {
             text::cover_set(&result, args.output.verbose, &source, style)
         }),
     }
-    Ok(u8::from(complains(&result.complaints)))
+    several::exit_code_of_program(&result)
 }
 
 /// Returns what to complain of: each metric that is below its threshold.

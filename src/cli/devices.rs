@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::options::OutputFlags;
 use crate::api::executors;
 use crate::error::{Error, Report, Result};
-use crate::exec::discover::{Icd, Vendors, folder_of};
+use crate::exec::discover::{Icd, Vendors, folder_of, why_not};
 use crate::exec::kinds::{DeviceKind, KINDS};
 use crate::exec::{DeviceInfo, WorkerOptions, probe_devices};
 use crate::kernel::spirv::translator;
@@ -145,6 +145,11 @@ fn missing_parts(vendors: &Vendors, devices: &[&DeviceInfo], general: bool) -> V
                 what: format!("{} names {}, which is not there", icd.file.display(), icd.library),
                 help: "install that driver again, or remove the file".into(),
             });
+        } else if let Some(why) = why_not(icd) {
+            missing.push(Missing {
+                what: format!("the driver of {} ({}) cannot be loaded: {why}", icd.file.display(), icd.library),
+                help: loading_help(&why, std::env::var("LD_LIBRARY_PATH").ok().filter(|folders| !folders.is_empty())),
+            });
         }
     }
     if devices.iter().any(|d| d.target().is_some()) || !general {
@@ -162,6 +167,20 @@ fn missing_parts(vendors: &Vendors, devices: &[&DeviceInfo], general: bool) -> V
     };
     missing.push(Missing { what, help });
     missing
+}
+
+/// What helps against an error of the dynamic loader.
+fn loading_help(why: &str, folders: Option<String>) -> String {
+    let missing = why.contains("cannot open shared object file");
+    match folders {
+        Some(folders) if why.contains("undefined symbol") || why.contains("version `") => format!(
+            "it finds libraries of another version in LD_LIBRARY_PATH ({folders}): put the driver's own folder first, or unset it"
+        ),
+        _ if missing => "install the library that is missing; for oneAPI's runtimes, `source setvars.sh` first, which \
+                         adds their folders to LD_LIBRARY_PATH"
+            .to_owned(),
+        _ => "install that driver again, or remove the file".to_owned(),
+    }
 }
 
 fn text(result: &DevicesResult, vendors: &Vendors) -> String {

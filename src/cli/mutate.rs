@@ -297,8 +297,7 @@ fn run_program(args: &MutateArgs) -> Result<u8> {
             text::mutate_set(&result, view, args.output.verbose, &source, style)
         }),
     }
-    result.complaints.iter().for_each(|text| complain(text));
-    Ok(u8::from(!result.complaints.is_empty()))
+    several::exit_code_of_program(&result)
 }
 
 impl MutateArgs {

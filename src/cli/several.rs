@@ -4,10 +4,11 @@ use serde::Serialize;
 
 use super::options::OutputFlags;
 use super::sandbox;
+use super::terminal::complain;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::report::Style;
-use crate::result::set::{Failed, Fault};
+use crate::result::set::{Failed, Fault, InSet, SetResult};
 
 /// Writes the result of several files, if requested, and prints the text or the JSON.
 ///
@@ -48,6 +49,21 @@ pub fn code_of(failed: &[Failed]) -> Option<u8> {
         Fault::Environment => 3,
         Fault::Caller => 2,
     })
+}
+
+/// Returns the exit code of a host program's result: 1 if there are complaints.
+///
+/// # Errors
+/// `Environment` if nothing was measured, because the program's device takes no SPIR-V.
+pub fn exit_code_of_program<R: InSet>(set: &SetResult<R, R::Total>) -> Result<u8> {
+    set.complaints.iter().for_each(|text| complain(text));
+    if set.lacks_il() {
+        return Err(Error::environment("nothing was measured: the device that the program uses takes no SPIR-V").help(
+            "have it use another device (`kassay devices` lists them; OCL_ICD_VENDORS can name a folder with one driver alone), \
+             or run `kassay check -- PROGRAM`, which takes the simulator",
+        ));
+    }
+    Ok(u8::from(!set.complaints.is_empty()))
 }
 
 /// Refuses flags that are for one file.

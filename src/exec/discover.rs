@@ -4,12 +4,18 @@
 //! folder of its own, without root, so two folders have to appear as one. If the user sets `OCL_ICD_VENDORS` (or
 //! `OPENCL_VENDOR_PATH`, `OCL_ICD_FILENAMES`), only that setting counts.
 
+use std::ffi::{CStr, CString, c_void};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::files::private::PrivateFolder;
 use crate::kernel::external_tools::{self, Origin};
+use crate::kernel::forked::{self, Failure, Job, Limit};
+
+/// How long a driver may take to be loaded. Compilers take a tenth of a second from a slow disk.
+const LONGEST_LOAD: Duration = Duration::from_secs(60);
 
 /// Variables by which a user directs the loader.
 const USER_VARIABLES: [&str; 3] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"];
@@ -105,6 +111,35 @@ pub fn folder_of(icds: &[Icd]) -> Result<PrivateFolder> {
         std::os::unix::fs::symlink(file, folder.path().join(format!("{n:02}-{name}"))).map_err(broken)?;
     }
     Ok(folder)
+}
+
+/// Loads a library, with the libraries that it names in front of whatever this process has, and returns its handle, which stays valid.
+///
+/// # Errors
+/// What the system says.
+pub fn open_library(name: &str) -> std::result::Result<*mut c_void, String> {
+    let name = CString::new(name).ok().filter(|name| !name.is_empty()).ok_or("it names no library")?;
+    // SAFETY: the name ends with a zero. What the library does as it is loaded is what a driver does in any program.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_DEEPBIND) };
+    if !handle.is_null() {
+        return Ok(handle);
+    }
+    // SAFETY: the text, if there is one, ends with a zero and is there until this thread calls such a function again.
+    let why = unsafe { libc::dlerror().as_ref().map(|text| CStr::from_ptr(text).to_string_lossy().into_owned()) };
+    Err(why.unwrap_or_else(|| "the system does not say why".to_owned()))
+}
+
+/// Why a driver's library cannot be loaded; `None` if it can. A child tries it.
+pub fn why_not(icd: &Icd) -> Option<String> {
+    fn load(library: String, _: &[u8]) -> std::result::Result<Vec<u8>, String> {
+        open_library(&library).map(|_| Vec::new())
+    }
+    match forked::run(Limit::of(LONGEST_LOAD), Job::new(load, &icd.library, &[])) {
+        Ok(done) => done.err(),
+        Err(Failure::Crashed { how, .. }) => Some(format!("it {how} as it is loaded")),
+        Err(Failure::TimedOut(limit)) => Some(format!("it is not loaded after {} s", limit.as_secs())),
+        Err(Failure::Late | Failure::System(_)) => None,
+    }
 }
 
 fn icds_in(folder: &Path, origin: Origin) -> Vec<Icd> {

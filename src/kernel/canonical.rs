@@ -61,14 +61,7 @@ pub fn keep_as_they_are(module: &mut Module<'_>, kept: &[String], machine: &Targ
     keep_kernels(module, kept, machine)?;
     let view = View::of(module);
     view.strip_debug_info();
-    for f in view.functions().into_iter().filter(|f| f.has_body()) {
-        let attributes = f.attributes(AttributeIndex::Function);
-        attributes.remove("optnone");
-        attributes.remove("noinline");
-    }
-    for call in view.instructions().into_iter().filter(|inst| inst.called_function().is_some()) {
-        call.attributes(AttributeIndex::Function).remove("noinline");
-    }
+    forget_hindrances(view);
     strip_tbaa(view);
     verify(module, "keeping kernels as they are")
 }
@@ -94,19 +87,13 @@ pub fn canonicalise(module: &mut Module<'_>, entry: &str, machine: &TargetMachin
     let view = View::of(module);
     let kernel = take_body(view, entry);
     for f in view.functions().into_iter().filter(|f| f.has_body()) {
-        let attributes = f.attributes(AttributeIndex::Function);
-        attributes.remove("optnone");
-        attributes.remove("noinline");
         if f != kernel {
-            attributes.remove("alwaysinline");
+            f.attributes(AttributeIndex::Function).remove("alwaysinline");
             // A plain `inline` helper is `available_externally`, on which the SPIR-V backend crashes.
             f.make_internal();
         }
     }
-    // Translators of SPIR-V write a function's attributes at its calls, too, where they take precedence.
-    for call in view.instructions().into_iter().filter(|inst| inst.called_function().is_some()) {
-        call.attributes(AttributeIndex::Function).remove("noinline");
-    }
+    forget_hindrances(view);
     strip_tbaa(view);
     forget_addresses(view);
     passes::run(module, Some(machine), "globaldce")?;
@@ -115,6 +102,19 @@ pub fn canonicalise(module: &mut Module<'_>, entry: &str, machine: &TargetMachin
     demote_other_kernels(view, entry);
     name_bodies_after_kernels(view);
     verify(module, "canonical form")
+}
+
+/// Removes what keeps passes from functions.
+fn forget_hindrances(view: View<'_>) {
+    // Translators of SPIR-V write a function's attributes at its calls, too, where they take precedence.
+    let calls = view.instructions().into_iter().filter(|inst| inst.called_function().is_some());
+    let calls = calls.map(|call| call.attributes(AttributeIndex::Function));
+    let functions = view.functions().into_iter().filter(|f| f.has_body());
+    for attributes in functions.map(|f| f.attributes(AttributeIndex::Function)).chain(calls) {
+        // The first is valid beside the second only.
+        attributes.remove("optnone");
+        attributes.remove("noinline");
+    }
 }
 
 /// Refuses functions that are called like those by which woven code and what runs it know each other.

@@ -2,8 +2,8 @@
 //!
 //! C++ mangles names (Itanium C++ ABI, chapter 5.1). Debug information has them as they are written, with the classes
 //! and namespaces around them: `Window<int, 3>::push`. Without it they are read from the mangled ones (`demangle`). A
-//! function whose name others share is called with its parameters' types. Kernels are not mangled. Not for builtins, which
-//! are recognised by their mangled names (`builtins`).
+//! function whose name others share is called with its parameters' types. Not for kernels, which hosts ask for by the names that
+//! modules have (SYCL's are mangled), and not for builtins, which are recognised by their mangled names (`builtins`).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,6 +13,7 @@ use super::builtins::{Builtin, is_mangled};
 use super::debug_types::DebugTypes;
 use super::demangle::{self, Demangled};
 use super::ir_types;
+use super::module::is_kernel;
 use crate::llvm::{Function, Global, View};
 
 /// Metadata that clang writes for C++ for OpenCL alone.
@@ -30,7 +31,7 @@ pub fn of(module: &Module<'_>) -> BTreeMap<String, String> {
         return names;
     }
     let view = View::of(module);
-    let functions = view.functions().into_iter().filter(|f| f.has_body()).map(Function::name);
+    let functions = view.functions().into_iter().filter(|f| f.has_body() && !is_kernel(*f)).map(Function::name);
     // A module of SPIR-V may have bodies of builtins.
     let functions: Vec<String> =
         functions.filter(|name| is_mangled(name) && (has(LANGUAGE) || Builtin::of(name).is_none())).collect();

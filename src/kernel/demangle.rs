@@ -41,6 +41,16 @@ pub(super) fn function(mangled: &str) -> Option<Demangled> {
     Some(Demangled { overload: format!("{name}{}", tidied(parameters)), name })
 }
 
+/// Returns a kernel's name for people: of SYCL's `_ZTS…` the type after which the kernel is called, of a mangled function its name without
+/// parameters, and any other as it is.
+pub fn kernel(name: &str) -> String {
+    const TYPE: &str = "typeinfo name for ";
+    match demangled(&adapted(name)) {
+        Some(text) if text.starts_with(TYPE) => tidied(&text[TYPE.len()..]),
+        _ => function(name).map_or_else(|| name.to_owned(), |found| found.name),
+    }
+}
+
 /// Returns the name of a variable; in front of one that belongs to a function that one's and a dot. `None` if its name is not
 /// mangled.
 pub(super) fn variable(mangled: &str) -> Option<String> {
@@ -187,6 +197,16 @@ mod tests {
         let found = function(mangled).unwrap_or_else(|| panic!("{mangled}"));
         assert!(found.overload.starts_with(&found.name));
         found.overload
+    }
+
+    #[test]
+    fn kernels_are_called_after_types_and_functions() {
+        let name = kernel("_ZTSN4dpnp6tensor7kernels3add17add_contig_kernelIfffLh2ELh2EEE");
+        assert!(name.starts_with("dpnp::tensor::kernels::add::add_contig_kernel<float, float, float, "), "{name}");
+        assert_eq!(kernel("_ZN4main9clip_sumEPU3AS1fi"), "main::clip_sum");
+        for plain in ["vector_add", "_Z", "_ZTS", "__omp_offloading_10_main_l7"] {
+            assert_eq!(kernel(plain), plain);
+        }
     }
 
     #[test]

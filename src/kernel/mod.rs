@@ -18,7 +18,7 @@ pub mod constant_uses;
 pub mod constructs;
 pub mod cpp_names;
 mod debug_types;
-mod demangle;
+pub mod demangle;
 pub mod external_tools;
 pub mod floats;
 pub mod folding;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::kernel::demangle;
+
 /// Properties of the terminal; the caller determines them (and reads `NO_COLOR`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
@@ -58,6 +60,18 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
             out
         })
         .into()
+}
+
+/// Characters of a kernel's name in a table, at most.
+const NAME: usize = 60;
+
+/// A kernel's name in a table: demangled, and cut where it is long; results have it whole.
+pub(super) fn kernel_name(name: &str) -> String {
+    let name = demangle::kernel(name);
+    match name.char_indices().nth(NAME) {
+        Some((end, _)) if name.chars().count() > NAME + 1 => format!("{}…", &name[..end]),
+        _ => name,
+    }
 }
 
 /// Formats a time with three digits in a fitting unit.

@@ -86,7 +86,7 @@ pub struct Failed {
     pub program: Option<String>,
     /// Why there is none.
     pub error: String,
-    /// Whose fault it is; null for kernels of a host program.
+    /// Whose fault it is; null for kernels of a host program, unless its device takes no SPIR-V.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -132,6 +132,9 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
+    /// The reason of launches on a device that takes no SPIR-V.
+    pub const NO_IL: &str = "no-il";
+
     /// What to complain of where the woven kernel does something else than the program's own.
     pub fn complaint(&self) -> String {
         let kernel = self.kernel.as_deref().unwrap_or("a kernel");
@@ -185,6 +188,11 @@ impl<R: InSet> SetResult<R, R::Total> {
         let total = R::total(kernels.iter().map(|kernel| &kernel.result));
         let (failed, left_out, complaints, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         SetResult { header, elapsed_s: 0.0, program, kernels, total, failed, left_out, complaints, notes }
+    }
+
+    /// Whether there are no kernels because the program's device takes no SPIR-V.
+    pub fn lacks_il(&self) -> bool {
+        self.kernels.is_empty() && self.failed.iter().any(|failed| failed.fault == Some(Fault::Environment))
     }
 }
 

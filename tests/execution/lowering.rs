@@ -186,11 +186,28 @@ fn helpers_that_calls_forbid_to_inline_are_inlined() {
           store i32 %y, ptr addrspace(1) %a
           ret void
         }
-        attributes #0 = { noinline nounwind }";
+        attributes #0 = { noinline nounwind optnone }";
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.ll");
     std::fs::write(&path, text).unwrap();
     let done = kassay().args(["lower", "--print", "prepared"]).arg(&path).output().unwrap();
     let printed = String::from_utf8_lossy(&done.stdout);
     assert!(printed.contains("@k(") && !printed.contains("@twice"), "{printed}");
+}
+
+#[test]
+fn kernels_keep_the_names_that_hosts_ask_for() {
+    // Kernels of SYCL and of Numba have mangled names; helpers get readable ones.
+    let source = "int twice(int x) { return 2 * x; }
+        kernel void _ZN4main5scaleEPU3AS1i(global int *a) { a[get_global_id(0)] = twice(a[get_global_id(0)]); }";
+    let folder = tempfile::tempdir().unwrap();
+    let [text, first, second] = ["k.cl", "first.spv", "second.spv"].map(|name| folder.path().join(name));
+    std::fs::write(&text, source).unwrap();
+    for (from, to) in [(&text, &first), (&first, &second)] {
+        let done = kassay().arg("lower").arg(from).arg("-o").arg(to).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let module = std::fs::read(to).unwrap();
+        let name = b"_ZN4main5scaleEPU3AS1i\0";
+        assert!(module.windows(name.len()).any(|window| window == name), "{}", to.display());
+    }
 }

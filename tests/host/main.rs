@@ -3,6 +3,7 @@
 mod capture;
 mod check;
 mod cover;
+mod drivers;
 mod listed;
 mod mutate;
 mod programs;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use opencl_sys::{
-    CL_DEVICE_PLATFORM, CL_INVALID_BUILD_OPTIONS, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG,
-    cl_context, cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_program, cl_uint,
+    CL_DEVICE_IL_VERSION, CL_DEVICE_PLATFORM, CL_INVALID_BUILD_OPTIONS, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE,
+    CL_PROGRAM_BUILD_LOG, cl_context, cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_program, cl_uint,
 };
 
 use super::binaries;
@@ -131,9 +131,12 @@ impl Woven {
         let path = spool::folder().unwrap_or_else(|| std::path::Path::new("")).join(&module.file);
         let code =
             std::fs::read(&path).map_err(|error| Why::new("no-module", format!("{}: {error}", path.display())))?;
-        let create = self.create_with_il().ok_or_else(|| Why::new("no-il", "the driver takes no SPIR-V"))?;
+        let create = self.create_with_il().ok_or_else(|| Why::new("no-il", "the device takes no SPIR-V"))?;
         let mut error = 0;
         let program = create(self.context as cl_context, code.as_ptr().cast(), code.len(), &mut error);
+        if program.is_null() && !self.lists_il() {
+            return Err(Why::new("no-il", "the device takes no SPIR-V"));
+        }
         let program = Owned::new(self.driver, Kind::Program, program, error, "clCreateProgramWithIL")?;
         let handle = program.handle();
         let with = |options: &CStr| {
@@ -154,6 +157,15 @@ impl Woven {
         });
         let log: String = log.unwrap_or_default().chars().take(MOST_LOG).collect();
         Err(Why::new("not-built", format!("clBuildProgram: error {status}: {log}")))
+    }
+
+    /// Whether the device lists a version of SPIR-V.
+    unsafe fn lists_il(&self) -> bool {
+        let (driver, device) = (self.driver, self.device as cl_device_id);
+        let versions = text(|size, value, size_ret| {
+            call!(driver, clGetDeviceInfo(device, CL_DEVICE_IL_VERSION, size, value, size_ret))
+        });
+        versions.is_some_and(|versions| !versions.trim().is_empty())
     }
 
     unsafe fn create_with_il(&self) -> Option<CreateWithIl> {

@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, NotWoven, Session, Spool, Verify};
 use crate::result::cover::CoverResult;
 use crate::result::mcdc::Criterion;
-use crate::result::set::{CoverSet, Failed, InSet, KernelResult, LeftOut, ProgramRun, SetResult};
+use crate::result::set::{CoverSet, Failed, Fault, InSet, KernelResult, LeftOut, ProgramRun, SetResult};
 use crate::result::{Device, Header, Location};
 
 options! {
@@ -129,7 +129,9 @@ impl<'a> Measured<'a> {
                 Some(Ok((_, Ok(_)))) | None => unwoven(),
             };
         let (name, program) = (Some(kernel.name.clone()), Some(kernel.program.clone()));
-        self.failed.push(Failed { kernel: name, suite: None, program, error, fault: None });
+        let lacks_il = why.first().is_some_and(|not| not.reason == LeftOut::NO_IL);
+        let fault = lacks_il.then_some(Fault::Environment);
+        self.failed.push(Failed { kernel: name, suite: None, program, error, fault });
         Ok(())
     }
 

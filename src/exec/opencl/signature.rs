@@ -1,9 +1,15 @@
 //! Reads from a kernel's SPIR-V which of its arguments can be written (drivers do not report it for programs created
-//! from IL).
+//! from IL), and what the device must have.
 
 use std::collections::HashMap;
 
-// Opcodes and operands of the SPIR-V specification 1.0, sections 3.7, 3.17 and 3.32.
+use super::super::DeviceInfo;
+
+// Opcodes and operands of the SPIR-V specification 1.0, sections 3.7, 3.17, 3.31 and 3.32.
+const OP_CAPABILITY: u32 = 17;
+const CAPABILITY_FLOAT16: u32 = 9;
+const CAPABILITY_FLOAT64: u32 = 10;
+const CAPABILITY_IMAGE_BASIC: u32 = 13;
 const OP_ENTRY_POINT: u32 = 15;
 const OP_TYPE_IMAGE: u32 = 25;
 const OP_TYPE_POINTER: u32 = 32;
@@ -12,6 +18,8 @@ const OP_FUNCTION_PARAMETER: u32 = 55;
 const OP_FUNCTION_END: u32 = 56;
 const STORAGE_UNIFORM_CONSTANT: u32 = 0;
 const ACCESS_READ_ONLY: u32 = 0;
+/// The name of PoCL's platform.
+const POCL: &str = "Portable Computing Language";
 const MAGIC: u32 = 0x0723_0203;
 /// The header: magic, version, generator, bound, schema.
 const HEADER_WORDS: usize = 5;
@@ -19,19 +27,13 @@ const HEADER_WORDS: usize = 5;
 /// By position, whether the kernel `entry` cannot write to an argument: `__constant` memory and read-only images. The
 /// list is shorter than the argument list, or empty, if the module does not say or is no SPIR-V.
 pub fn read_only(spirv: &[u8], entry: &str) -> Vec<bool> {
-    if !spirv.starts_with(&MAGIC.to_le_bytes()) {
-        return Vec::new();
-    }
-    let words: Vec<u32> = spirv.as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect();
+    let words = words(spirv);
     let mut kernel = None;
     let mut types = HashMap::new();
     let mut params = Vec::new();
     let mut inside = false;
-    let mut rest = words.get(HEADER_WORDS..).unwrap_or_default();
-    while let Some(&first) = rest.first() {
-        let Some((instruction, after)) = rest.split_at_checked((first >> 16).max(1) as usize) else { break };
-        rest = after;
-        match (first & 0xffff, &instruction[1..]) {
+    for (opcode, operands) in instructions(&words) {
+        match (opcode, operands) {
             (OP_ENTRY_POINT, [_, function, name @ ..]) if text(name) == entry => kernel = Some(*function),
             (OP_TYPE_POINTER, [id, storage, ..]) => drop(types.insert(*id, *storage == STORAGE_UNIFORM_CONSTANT)),
             // Seven operands describe the image; the eighth, its access, is optional.
@@ -47,6 +49,38 @@ pub fn read_only(spirv: &[u8], entry: &str) -> Vec<bool> {
     params
 }
 
+/// What a module needs and a device does not list, by its name in OpenCL C in the plural; `None` also for code that is no SPIR-V.
+pub fn lacking(spirv: &[u8], device: &DeviceInfo) -> Option<&'static str> {
+    // PoCL 6 and 7 compute with halves on CPUs without listing them; other drivers crash, or take none as arguments.
+    let has_half = device.fp16 || device.platform == POCL;
+    let words = words(spirv);
+    let mut needed = instructions(&words).take_while(|(opcode, _)| *opcode == OP_CAPABILITY);
+    needed.find_map(|(_, operands)| match operands {
+        [CAPABILITY_FLOAT64] if !device.fp64 => Some("doubles"),
+        [CAPABILITY_IMAGE_BASIC] if !device.images => Some("images"),
+        [CAPABILITY_FLOAT16] if !has_half => Some("halves"),
+        _ => None,
+    })
+}
+
+/// The words of a module; none if it is no SPIR-V.
+fn words(spirv: &[u8]) -> Vec<u32> {
+    let is_spirv = spirv.starts_with(&MAGIC.to_le_bytes());
+    let chunks = if is_spirv { spirv.as_chunks::<4>().0 } else { &[] };
+    chunks.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
+
+/// The instructions of a module, up to the first that is not whole: opcode and operands.
+fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+    let mut rest = words.get(HEADER_WORDS..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let first = *rest.first()?;
+        let (instruction, after) = rest.split_at_checked((first >> 16).max(1) as usize)?;
+        rest = after;
+        Some((first & 0xffff, &instruction[1..]))
+    })
+}
+
 /// A string operand: the bytes up to the first zero.
 fn text(words: &[u32]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0).collect();
@@ -55,6 +89,7 @@ fn text(words: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::simulator;
     use super::*;
 
     #[test]
@@ -79,5 +114,24 @@ mod tests {
         assert_eq!(read_only(&bytes, "x"), [true]);
         assert!(read_only(&bytes, "y").is_empty());
         assert_eq!(read_only(&bytes[..bytes.len() - 22], "k"), [false, true]);
+    }
+    #[test]
+    fn what_a_device_does_not_list_is_named() {
+        let module: Vec<u8> = [0x0723_0203, 0x0001_0000, 0, 20, 0]
+            .into_iter()
+            .chain([6, 9, 13, 10].into_iter().flat_map(|number| [2 << 16 | OP_CAPABILITY, number]))
+            .chain([3 << 16 | 14, 2, 2])
+            .flat_map(u32::to_le_bytes)
+            .collect();
+        let lacking = |fp64, images, fp16, platform: &str| {
+            let device = DeviceInfo { fp64, images, fp16, platform: platform.to_owned(), ..simulator::device() };
+            lacking(&module, &device)
+        };
+        assert_eq!(lacking(true, true, true, ""), None);
+        assert_eq!(lacking(true, true, false, ""), Some("halves"));
+        assert_eq!(lacking(true, true, false, POCL), None);
+        assert_eq!(lacking(true, false, true, ""), Some("images"));
+        assert_eq!(lacking(false, true, true, POCL), Some("doubles"));
+        assert!(words(b".version 7.0").is_empty());
     }
 }

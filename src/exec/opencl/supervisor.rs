@@ -296,6 +296,13 @@ impl OpenClExecutor {
     pub fn begin_build(&mut self, code: &DeviceCode) -> Result<ProgramId> {
         self.ahead.wait(code);
         self.ready(None)?;
+        if let Some(what) = signature::lacking(&code.bytes, self.info()) {
+            let (device, entry) = (&self.info().name, &code.entry);
+            let error = Error::environment(format!("the device {device} lists no {what}, which kernel `{entry}` uses"));
+            return Err(
+                error.help("choose another with --device: `kassay devices` tells what each has, and `sim` has it all")
+            );
+        }
         let id = self.next;
         self.next += 1;
         if let Worker::Ready(mut process, loaded) = std::mem::replace(&mut self.worker, Worker::None) {
@@ -499,11 +506,15 @@ fn wait_opened(
             Err(if there.is_empty() { error } else { error.details(listing(&there)) })
         }
         Ok(Reply::NoIl(info)) => {
-            let help = match info.target() {
-                Some(Target::Ptx) => "it takes PTX: --device nvidia",
-                _ => "choose a device that does; `kassay devices` lists them",
+            let (lacks, help) = match info.target() {
+                Some(Target::Ptx) => (format!("no {form}"), "it takes PTX: --device nvidia"),
+                Some(_) => (format!("no {form}"), "choose a device that does; `kassay devices` lists them"),
+                None => (
+                    "neither SPIR-V nor PTX".to_owned(),
+                    "choose a device that does, or `sim`; `kassay devices` lists them",
+                ),
             };
-            Err(Error::environment(format!("the device {} takes no {form}", info.name)).help(help))
+            Err(Error::environment(format!("the device {} takes {lacks}", info.name)).help(help))
         }
         Ok(Reply::Broken { what, help }) => Err(Error::environment(what).help(help)),
         Ok(_) => Err(protocol_error()),

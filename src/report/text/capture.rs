@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::super::style::{self, Paint, Style, visible, wrap};
+use super::super::style::{self, Paint, Style, kernel_name, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::notes;
 use crate::result::capture::{CaptureResult, Kernel, LeftOut, Replay};
@@ -31,7 +31,7 @@ pub fn capture(result: &CaptureResult, folder: &Path, verbose: bool, style: &Sty
     let mut table = Table::new(2, "lrrl");
     for kernel in &result.kernels {
         table.row([
-            Cell::new(&kernel.name),
+            Cell::new(kernel_name(&kernel.name)),
             style::count(kernel.launches, "launch").into(),
             format!("{} kept", kernel.kept).into(),
             Cell::painted(paint(kernel), verdict(kernel)),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::style::{self, Paint, Style, visible, wrap};
+use super::super::style::{self, Paint, Style, kernel_name, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::check::{CheckView, check, verdict_paint};
 use super::cover_set::without_result;
@@ -96,7 +96,7 @@ fn row(kernel: &KernelResult<CheckResult>) -> [Cell; 5] {
         None => format!("{} checked", result.summary.inputs),
     };
     [
-        Cell::new(&result.header.kernel),
+        Cell::new(kernel_name(&result.header.kernel)),
         launches.map_or_else(String::new, |count| style::count(count, "launch")).into(),
         inputs.into(),
         if found == 0 { "-".to_owned() } else { style::count(found, "finding") }.into(),

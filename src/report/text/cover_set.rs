@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::style::{self, Paint, Style, visible, wrap};
+use super::super::style::{self, Paint, Style, kernel_name, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::cover::{CoverOptions, cover};
 use super::{notes, percent, quote};
@@ -82,7 +82,7 @@ fn table(result: &CoverSet, style: &Style) -> String {
     let mut row = |name: &str, runs: Option<u64>, coverage: &Coverage, place: &str| {
         let runs = runs.map_or("-".to_owned(), |runs| runs.to_string());
         let of = metrics.iter().map(|metric| percent((metric.measure)(coverage).percent()));
-        table.row([Cell::new(name), runs.into()].into_iter().chain(of).chain([Cell::new(place)]));
+        table.row([Cell::new(kernel_name(name)), runs.into()].into_iter().chain(of).chain([Cell::new(place)]));
     };
     let runs = |kernel: &KernelResult<CoverResult>| match kernel.suite {
         Some(_) => Some(kernel.result.tests.len() as u64),

@@ -1,6 +1,6 @@
 //! Renders the result of `kassay mutate` for several kernels as text.
 
-use super::super::style::Style;
+use super::super::style::{Style, kernel_name};
 use super::super::table::{Cell, Table};
 use super::comparison::comparison;
 use super::cover_set::{columns, heading, without_result};
@@ -58,7 +58,7 @@ fn table(result: &MutateSet, style: &Style) -> String {
         let numbers =
             [s.total, sum([s.killed, s.runtime_error, s.timeout]), undetected].map(|n| Cell::new(n.to_string()));
         let runs = runs.map_or("-".to_owned(), |runs| runs.to_string());
-        let first = [Cell::new(name), runs.into()].into_iter().chain(numbers);
+        let first = [Cell::new(kernel_name(name)), runs.into()].into_iter().chain(numbers);
         table.row(first.chain([percent(s.score), Cell::new(place)]));
     };
     let runs = |kernel: &KernelResult<MutateResult>| match kernel.suite {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::host::{LaunchedKernel, TrialEnd};
 use crate::mutation::higher_order;
 use crate::result::probe_map::ProbeMap;
-use crate::result::set::{Failed, LeftOut};
+use crate::result::set::{Failed, Fault, LeftOut};
 
 /// The program as it is.
 pub struct Original {
@@ -133,7 +133,8 @@ impl Measuring<'_> {
             let Some(map) = maps.get(&key) else { continue };
             let (probes, Some(guards)) = (ran.probes(&key)?, &map.guards) else { continue };
             if probes.is_empty() {
-                found.failed.push(fail(&key, ran.not_woven(&key)));
+                let fault = ran.lacks_il(&key).then_some(Fault::Environment);
+                found.failed.push(Failed { fault, ..fail(&key, ran.not_woven(&key)) });
                 continue;
             }
             let (fuel_used, has_faults) = of_original(guards, &probes);

@@ -9,7 +9,8 @@ use super::super::compiled::working;
 use super::oracle::{Oracle, Shown, Workplace};
 use super::weaver::{KernelKey, RunOf};
 use crate::error::{Error, Result};
-use crate::host::{Ended, Session, Spool, Spot, Trial, TrialEnd, Tried};
+use crate::host::{Ended, NotWoven, Session, Spool, Spot, Trial, TrialEnd, Tried};
+use crate::result::set::LeftOut;
 
 /// Time for a run of the original.
 pub const LONG: Duration = Duration::from_secs(24 * 3600);
@@ -99,10 +100,18 @@ impl Ran {
     }
 
     /// Returns why a kernel ran as it is.
-    pub fn not_woven(&self, (program, kernel): &KernelKey) -> String {
-        let of_all = self.spool.processes.iter().flat_map(|process| &process.not_woven);
-        let own = of_all.filter(|not| (&not.program, &not.kernel) == (program, kernel));
-        own.map(|not| not.meaning.clone()).next().unwrap_or_else(|| "none of its launches ran woven".to_owned())
+    pub fn not_woven(&self, key: &KernelKey) -> String {
+        self.left_alone(key).map_or_else(|| "none of its launches ran woven".to_owned(), |not| not.meaning.clone())
+    }
+
+    /// Whether the kernel did not run woven because the device takes no SPIR-V.
+    pub fn lacks_il(&self, key: &KernelKey) -> bool {
+        self.left_alone(key).is_some_and(|not| not.reason == LeftOut::NO_IL)
+    }
+
+    fn left_alone(&self, (program, kernel): &KernelKey) -> Option<&NotWoven> {
+        let mut of_all = self.spool.processes.iter().flat_map(|process| &process.not_woven);
+        of_all.find(|not| (&not.program, &not.kernel) == (program, kernel))
     }
 }
 

@@ -5,6 +5,7 @@ use opencl3::platform::platform;
 use opencl3::types::{cl_device_id, cl_platform_id};
 
 use super::super::errors;
+use super::drivers;
 use crate::exec::protocol::Reply;
 use crate::exec::{DeviceInfo, DeviceSelector, Target};
 
@@ -16,10 +17,10 @@ pub struct FoundDevice {
     index: (u32, u32),
 }
 
-/// All devices that the loader reports, in its order. `Err`: the reply to the parent.
+/// All devices that the loader reports, those of kassay's own runtime first. `Err`: the reply to the parent.
 pub fn all() -> Result<Vec<FoundDevice>, Box<Reply>> {
     // -1001: the loader found no driver at all.
-    let platforms = match platform::get_platform_ids() {
+    let mut platforms = match platform::get_platform_ids() {
         Ok(platforms) => platforms,
         Err(-1001 | -32) => Vec::new(),
         Err(-2000) => {
@@ -35,6 +36,7 @@ pub fn all() -> Result<Vec<FoundDevice>, Box<Reply>> {
             }));
         }
     };
+    drivers::sort(&mut platforms);
     let mut found = Vec::new();
     for (p, platform) in (0..).zip(platforms) {
         // A platform that returns an error counts as having no devices; the others may still serve.

@@ -4,6 +4,7 @@
 //! launches are for. Its standard output is the kernels' `printf`; it talks to its parent over another descriptor.
 
 mod devices;
+mod drivers;
 mod handles;
 mod joint;
 mod joint_buffers;
@@ -48,16 +49,17 @@ pub fn serve() -> Result<()> {
     let memory = files::receive(stream.as_fd(), &mut [0]).ok().and_then(|(_, mut descriptors)| descriptors.pop());
     let memory = File::from(memory.ok_or_else(by_hand)?);
     limit_resources();
-    let vendors = Vendors::discover().loader_folder()?;
-    if let Some(folder) = &vendors.0 {
+    let vendors = Vendors::discover();
+    let (folder, mut guard) = vendors.loader_folder()?;
+    if let Some(folder) = &folder {
         // SAFETY: no other thread has been started yet, so nothing else reads the environment.
         unsafe { std::env::set_var("OCL_ICD_VENDORS", folder) };
     }
     exit_with_parent(&stream);
+    drivers::load(&vendors);
     let mut connection = Connection::new(stream);
     let mut shared = SharedMemory::new(memory);
     let mut open = None;
-    let mut guard = vendors.1;
     loop {
         let request = match connection.receive(None) {
             Ok(request) => request,

@@ -28,6 +28,12 @@ impl<'m> View<'m> {
         View(ModuleHandle(NonNull::new(module.as_mut_ptr()).expect("a module is not null"), PhantomData))
     }
 
+    /// Returns a copy of the module, to be changed.
+    pub fn copied(self) -> Module<'m> {
+        // SAFETY: LLVM copies into the module's own context, which lives as long as the borrow; the copy is nobody else's.
+        unsafe { Module::new(llvm_sys::core::LLVMCloneModule(self.0.0.as_ptr())) }
+    }
+
     /// Returns the types of the module's context.
     pub fn types(self) -> Types<'m> {
         Types::of_context(self.context())

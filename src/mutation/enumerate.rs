@@ -11,6 +11,8 @@ use super::selection::Selection;
 use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::instrument::mutants::edit::{Edit, LocalVariable, Place};
+use crate::instrument::mutants::schemata;
+use crate::llvm::View;
 
 /// The mutants of a kernel.
 #[derive(Debug, Default)]
@@ -40,7 +42,39 @@ pub fn enumerate(subject: &Subject<'_>, selection: &Selection) -> Enumeration {
         range: m.range,
         reason: "in optimised IR, something that is used later would not be computed".to_owned(),
     }));
-    arrange(found, subject.sites)
+    let mut all = arrange(found, subject.sites);
+    leave_out_malformed(&mut all, subject.module, subject.sites);
+    all
+}
+
+/// Leaves out mutants whose edit cannot be woven, with the reason. There are none, unless an operator takes an instruction for another
+/// one; that must cost these mutants, not the run.
+pub fn leave_out_malformed(all: &mut Enumeration, module: View<'_>, sites: &Sites) {
+    let weave = |edits: &[(u32, &Edit)]| schemata::weave(&module.copied(), sites, edits, false);
+    let is_plain = |mutant: &&Mutant| mutant.edit.is_woven() && !matches!(mutant.edit, Edit::Variant(_));
+    let plain: Vec<&Edit> = all.mutants.iter().filter(is_plain).map(|mutant| &mutant.edit).collect();
+    let together: Vec<(u32, &Edit)> = (1..).zip(plain.iter().copied()).collect();
+    if weave(&together).is_ok() {
+        return;
+    }
+    let malformed: HashMap<Edit, String> = plain
+        .into_iter()
+        .filter_map(|edit| Some((edit.clone(), weave(&[(1, edit)]).err()?.report().what.clone())))
+        .collect();
+    let (kept, left) = std::mem::take(&mut all.mutants).into_iter().partition(|m| !malformed.contains_key(&m.edit));
+    all.mutants = kept;
+    all.excluded.extend(Vec::into_iter(left).map(|m: Mutant| Excluded {
+        reason: malformed.get(&m.edit).cloned().unwrap_or_default(),
+        operator: m.operator,
+        function: m.function,
+        range: m.range,
+    }));
+    all.duplicate_of = duplicates(&all.mutants);
+}
+
+fn duplicates(mutants: &[Mutant]) -> ByMutant<Option<MutantIndex>> {
+    let first = first_with_equal_edit(mutants);
+    first.positions().map(|m| Some(first[m]).filter(|first| *first != m)).collect()
 }
 
 /// Sorts the mutants, drops repetitions, assigns ids and finds duplicates.
@@ -72,9 +106,7 @@ fn arrange(found: OperatorOutput, sites: &Sites) -> Enumeration {
         mutant.id = numbered(format!("{}.{}@{at}:{}", mutant.function, mutant.operator, key.replacement), &mut ids);
         out.mutants.push(mutant);
     }
-    let representatives = first_with_equal_edit(&out.mutants);
-    out.duplicate_of =
-        representatives.positions().map(|m| Some(representatives[m]).filter(|first| *first != m)).collect();
+    out.duplicate_of = duplicates(&out.mutants);
     out.excluded = found.excluded;
     out.excluded.sort_by(|a, b| {
         let key = |e: &Excluded| (position(e.range.as_ref()), order(e.operator), e.function.clone(), e.reason.clone());

@@ -145,7 +145,7 @@ impl<'a> OperandSearch<'a, '_, '_> {
     fn holds(&self, i: usize, operand: usize, own: &Instruction, is_amount: bool, is_negated: bool) -> bool {
         let Some(constant) = self.context.code.constant(i, operand) else { return false };
         match (constant, self.value) {
-            (Constant::Integer(..) | Constant::Null, Value::Integer(value)) => {
+            (Constant::Integer(..), Value::Integer(value)) => {
                 let value = if is_negated { -value } else { value };
                 let amount = own.ty.map_or(value, |ty| value.rem_euclid(i128::from(ty.bits.max(1))));
                 constant.is_integer(value) || (is_amount && constant.is_integer(amount))
@@ -159,7 +159,8 @@ impl<'a> OperandSearch<'a, '_, '_> {
                 constant == value || (constant - value).abs() <= value.abs() * 1e-3
             }
             (Constant::Integer(..), Value::Float(value)) => constant.is_integer(value as i128),
-            (Constant::Null, Value::Float(_)) => false,
+            // The null pointer is no number that could be another one.
+            (Constant::Null, _) => false,
         }
     }
 

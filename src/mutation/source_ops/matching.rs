@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::c_types::{is_pointer_type, is_unsigned};
+use super::c_types::{is_pointer_type, is_unsigned, numbers};
 use super::constants;
 use super::context::Context;
 use super::instances::{self, Candidate};
@@ -195,7 +195,23 @@ fn candidates(context: &Context<'_, '_>, operator: &SourceOperator<'_>, here: &[
     };
     let number = |i: usize| sides(i).and_then(|side| crate::kernel::folding::constant(context.ast, side));
     let hints = instances::Hints { moves_pointer, left: number(0), right: number(1) };
-    instances::candidates(context.code, operator.kind, &hints, here)
+    let found = instances::candidates(context.code, operator.kind, &hints, here);
+    let of_type = |c: &&Candidate| has_type(&context.code.instructions[c.instruction], operator);
+    if found.len() > 1 && found.iter().any(|c| of_type(&c)) {
+        return found.iter().filter(of_type).copied().collect();
+    }
+    found
+}
+
+/// Whether an instruction computes with, or stores, numbers of the operator's type: a macro may have an assignment of a float where it
+/// initialises an integer.
+fn has_type(instruction: &Instruction, operator: &SourceOperator<'_>) -> bool {
+    let node = match operator.kind {
+        OperationKind::Compare(_) => operator.node.children.first(),
+        _ => Some(operator.node),
+    };
+    let wanted = node.and_then(Node::canonical_type).and_then(numbers);
+    instruction.ty.is_some_and(|ty| wanted == Some((ty.class == Class::Float, ty.bits, ty.lanes)))
 }
 
 /// Returns the implementation of an operator, given the instructions at its location.

@@ -1,8 +1,10 @@
 //! Compares mutants of small kernels with counts by hand.
 
-use kassay::instrument::mutants::{Edit, Expr};
-use kassay::mutation::Mutant;
+use kassay::cfg::indices::{BlockIndex, FunctionIndex};
+use kassay::instrument::mutants::{Edit, Expr, Place, Slot, Unary};
+use kassay::mutation::enumerate::leave_out_malformed;
 use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset};
+use kassay::mutation::{Mutant, OperatorLevel, Selection, enumerate};
 
 use super::support::{self, Known};
 
@@ -143,4 +145,55 @@ fn macros_are_one_site_for_each_place() {
     let in_body = mutants(body, "AOR", Known::Syntax, Preset::Full);
     let spelt = in_body.iter().filter_map(|m| m.spelling.as_ref()).map(|s| (s.start.line, s.start.column));
     assert!(spelt.clone().count() == 8 && spelt.into_iter().all(|s| s == (1, 20)));
+}
+
+#[test]
+fn one_macro_may_compute_with_numbers_of_several_types() {
+    // Everything in its body has the place of its name: the assignment of the float is not that of the integer.
+    let head = "#define STEP int d = a - b; f[a] = d; if (f[a] < f[b] && d < b) f[b] = -f[a] + (-d)\n";
+    let source = |cut: &str| format!("{head}kernel void k(global int *o, global float *f, int a, int b) {{ {cut} }}\n");
+    support::kernel(&source("STEP;"), Known::Syntax, Preset::Full, |subject| {
+        let all = enumerate(subject, &Selection::all(OperatorLevel::Source));
+        let malformed: Vec<&String> = all.excluded.iter().map(|e| &e.reason).filter(|r| r.contains("malformed")).collect();
+        assert!(malformed.is_empty(), "{malformed:?}");
+        let stores = all.mutants.iter().filter(|m| m.operator == "UOI" || m.original == "=").count();
+        assert!(stores > 0);
+    });
+}
+
+#[test]
+fn the_null_pointer_is_no_number() {
+    let body = "const short *p = 0; o[0] = p == 0 ? 7 : *p;";
+    support::kernel(&format!("{HEAD}{body}\n}}\n"), Known::Syntax, Preset::Full, |subject| {
+        let all = enumerate(subject, &Selection::all(OperatorLevel::Source));
+        assert!(all.excluded.iter().all(|e| !e.reason.contains("malformed")), "{:?}", all.excluded);
+    });
+}
+
+#[test]
+fn mutants_that_cannot_be_woven_are_left_out_with_the_reason() {
+    support::kernel(&format!("{HEAD}f[0] = a;\n}}\n"), Known::Syntax, Preset::Full, |subject| {
+        let mut all = enumerate(subject, &Selection::all(OperatorLevel::Source));
+        let (before, left) = (all.mutants.len(), all.excluded.len());
+        assert!(before > 1);
+        // The negation of an integer, where a pointer is stored.
+        let place = Place { function: FunctionIndex::KERNEL, block: BlockIndex(0), instruction: 0 };
+        let by = Expr::Unary(Unary::Neg, Box::new(Expr::Original));
+        let first = (0..64).find_map(|instruction| {
+            let at = vec![Slot::Operand(Place { instruction, ..place }, 0)];
+            let mut bad = all.mutants[0].clone();
+            bad.edit = Edit::Value { at, by: by.clone() };
+            all.mutants.insert(0, bad);
+            leave_out_malformed(&mut all, subject.module, subject.sites);
+            let is_left_out = all.mutants.len() == before;
+            if !is_left_out {
+                all.mutants.remove(0);
+            }
+            is_left_out.then_some(instruction)
+        });
+        assert!(first.is_some());
+        assert_eq!((all.mutants.len(), all.excluded.len()), (before, left + 1));
+        assert!(all.excluded[left].reason.contains("an edit is malformed"), "{}", all.excluded[left].reason);
+        assert_eq!(all.duplicate_of.positions().count(), before);
+    });
 }

@@ -23,7 +23,7 @@ class Driver:
     packages: tuple[str, ...] = ()
     wheels: tuple[str, ...] = ()
     variables: dict[str, str] = dataclasses.field(default_factory=dict)
-    # What it lacks, by the name of a suite or a host program.
+    # What it lacks, by the name of a suite or a host program; `*`: for all of them.
     lacks: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def prepare(self, work):
@@ -119,7 +119,7 @@ DRIVERS = [
     Driver("intel-2023.2", wheels=("intel-opencl-rt==2023.2.4", "intel-cmplr-lib-rt==2023.2.4", "tbb==2021.10.*"), lacks={"half_math": NO_HALF}),
     Driver("pocl-7", "sid", ("pocl-opencl-icd",)),
     Driver("pocl-6", "trixie", ("pocl-opencl-icd",)),
-    Driver("pocl-3", "bookworm", ("pocl-opencl-icd",)),
+    Driver("pocl-3", "bookworm", ("pocl-opencl-icd",), lacks={"*": "the driver takes no SPIR-V"}),
     # Mesa's compiler takes the builtins of libclc, of the version that kassay has, so that the packages hide nothing of kassay's.
-    Driver("rusticl", "sid", ("mesa-opencl-icd", "libclc-22"), variables={"RUSTICL_ENABLE": "llvmpipe"}),
+    Driver("rusticl", "sid", ("mesa-opencl-icd", "libclc-22"), variables={"RUSTICL_ENABLE": "llvmpipe"}, lacks={"double_math": NO_DOUBLE}),
 ]

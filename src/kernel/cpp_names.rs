@@ -13,8 +13,7 @@ use super::builtins::{Builtin, is_mangled};
 use super::debug_types::DebugTypes;
 use super::demangle::{self, Demangled};
 use super::ir_types;
-use super::module::is_kernel;
-use crate::llvm::{Function, Global, View};
+use crate::llvm::{Function, Global, SPIR_KERNEL, View};
 
 /// Metadata that clang writes for C++ for OpenCL alone.
 const LANGUAGE: &str = "opencl.cxx.version";
@@ -31,7 +30,8 @@ pub fn of(module: &Module<'_>) -> BTreeMap<String, String> {
         return names;
     }
     let view = View::of(module);
-    let functions = view.functions().into_iter().filter(|f| f.has_body() && !is_kernel(*f)).map(Function::name);
+    let helpers = view.functions().into_iter().filter(|f| f.has_body() && f.call_conv() != SPIR_KERNEL);
+    let functions = helpers.map(Function::name);
     // A module of SPIR-V may have bodies of builtins.
     let functions: Vec<String> =
         functions.filter(|name| is_mangled(name) && (has(LANGUAGE) || Builtin::of(name).is_none())).collect();

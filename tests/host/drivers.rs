@@ -38,7 +38,10 @@ fn without_spirv_nothing_is_measured_and_that_is_said() -> TestResult {
         let (output, error) = run(words)?;
         assert_eq!(output.status.code(), Some(3), "{words:?}: {error}");
         assert!(error.contains("add_shifted was not measured: the device takes no SPIR-V"), "{words:?}: {error}");
-        assert!(error.contains("kassay: nothing was measured: the device that the program uses takes no SPIR-V"), "{error}");
+        assert!(
+            error.contains("kassay: nothing was measured: the device that the program uses takes no SPIR-V"),
+            "{error}"
+        );
         assert!(error.contains("help: have it use another device"), "{words:?}: {error}");
     }
     let captured = program.captured();

@@ -1,12 +1,20 @@
 //! Reads from a kernel's SPIR-V which of its arguments can be written (drivers do not report it for programs created
 //! from IL), and what the device must have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::DeviceInfo;
 
 // Opcodes and operands of the SPIR-V specification 1.0, sections 3.7, 3.17, 3.31 and 3.32.
+const OP_LINE: u32 = 8;
+const OP_EXT_INST: u32 = 12;
 const OP_CAPABILITY: u32 = 17;
+const OP_TYPE_FLOAT: u32 = 22;
+const OP_TYPE_VECTOR: u32 = 23;
+const OP_CONSTANT: u32 = 43;
+const OP_F_CONVERT: u32 = 115;
+/// Its number among OpenCL's extended instructions.
+const PRINTF: u32 = 184;
 const CAPABILITY_FLOAT16: u32 = 9;
 const CAPABILITY_FLOAT64: u32 = 10;
 const CAPABILITY_IMAGE_BASIC: u32 = 13;
@@ -56,11 +64,33 @@ pub fn lacking(spirv: &[u8], device: &DeviceInfo) -> Option<&'static str> {
     let words = words(spirv);
     let mut needed = instructions(&words).take_while(|(opcode, _)| *opcode == OP_CAPABILITY);
     needed.find_map(|(_, operands)| match operands {
-        [CAPABILITY_FLOAT64] if !device.fp64 => Some("doubles"),
+        [CAPABILITY_FLOAT64] if !device.fp64 && computes_with_doubles(&words) => Some("doubles"),
         [CAPABILITY_IMAGE_BASIC] if !device.images => Some("images"),
         [CAPABILITY_FLOAT16] if !has_half => Some("halves"),
         _ => None,
     })
+}
+
+/// Whether a module with doubles does more with them than pass them to `printf`, for which C promotes floats. Devices without doubles take
+/// those.
+fn computes_with_doubles(words: &[u32]) -> bool {
+    let (mut doubles, mut promoted) = (HashSet::new(), HashSet::new());
+    let mut inside = false;
+    for (opcode, operands) in instructions(words) {
+        match (opcode, operands) {
+            (OP_TYPE_FLOAT, [id, 64, ..]) => drop(doubles.insert(*id)),
+            (OP_TYPE_VECTOR, [_, element, _]) | (OP_TYPE_POINTER, [_, _, element]) if doubles.contains(element) => {
+                return true;
+            }
+            (OP_CONSTANT | OP_F_CONVERT, [ty, id, ..]) if doubles.contains(ty) => drop(promoted.insert(*id)),
+            (OP_FUNCTION, _) => inside = true,
+            (OP_LINE, _) | (OP_EXT_INST, [_, _, _, PRINTF, ..]) => {}
+            (_, [ty, ..]) if inside && doubles.contains(ty) => return true,
+            (_, operands) if inside && operands.iter().any(|operand| promoted.contains(operand)) => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The words of a module; none if it is no SPIR-V.
@@ -117,12 +147,20 @@ mod tests {
     }
     #[test]
     fn what_a_device_does_not_list_is_named() {
-        let module: Vec<u8> = [0x0723_0203, 0x0001_0000, 0, 20, 0]
-            .into_iter()
-            .chain([6, 9, 13, 10].into_iter().flat_map(|number| [2 << 16 | OP_CAPABILITY, number]))
-            .chain([3 << 16 | 14, 2, 2])
-            .flat_map(u32::to_le_bytes)
-            .collect();
+        let head = [0x0723_0203, 0x0001_0000, 0, 20, 0];
+        let needed = [6, 9, 13, 10].into_iter().flat_map(|number| [2 << 16 | OP_CAPABILITY, number]);
+        #[rustfmt::skip]
+        let body = [
+            3 << 16 | 14, 2, 2,
+            3 << 16 | OP_TYPE_FLOAT, 1, 32, 3 << 16 | OP_TYPE_FLOAT, 2, 64,
+            5 << 16 | OP_FUNCTION, 7, 9, 0, 8,
+            4 << 16 | OP_F_CONVERT, 2, 3, 4,
+            6 << 16 | OP_EXT_INST, 5, 6, 11, PRINTF, 3,
+        ];
+        let sum = [5 << 16 | 129, 2, 10, 3, 3];
+        let printing: Vec<u32> = head.into_iter().chain(needed).chain(body).collect();
+        assert!(!computes_with_doubles(&printing));
+        let module: Vec<u8> = printing.into_iter().chain(sum).flat_map(u32::to_le_bytes).collect();
         let lacking = |fp64, images, fp16, platform: &str| {
             let device = DeviceInfo { fp64, images, fp16, platform: platform.to_owned(), ..simulator::device() };
             lacking(&module, &device)

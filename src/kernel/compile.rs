@@ -204,18 +204,31 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
         Ok(run)
     };
     let first = run(Features::Reduced)?;
-    let mut fallback_run = None;
-    if first.outcome == Outcome::Refused {
-        for features in options.fallback_features(language, &first.diagnostics) {
-            fallback_run = Some(run(features)?).filter(|run| run.outcome == Outcome::Compiled);
-            if let Some(fallback_run) = &mut fallback_run {
-                // That the first run failed depends on the files that it looked for.
-                fallback_run.file_lookups.extend(first.file_lookups.iter().cloned());
-                break;
-            }
+    let fallbacks = match first.outcome {
+        Outcome::Refused => options.fallback_features(language, &first.diagnostics),
+        Outcome::Compiled | Outcome::NoCompilation => Vec::new(),
+    };
+    let mut best = first;
+    for features in fallbacks {
+        let mut other = run(features)?;
+        // Of refusals, the one with the fewest errors says what the kernel really lacks.
+        let is_better = match other.outcome {
+            Outcome::Compiled => true,
+            Outcome::Refused => errors(&other.diagnostics) < errors(&best.diagnostics),
+            Outcome::NoCompilation => false,
+        };
+        // That an earlier run failed depends on the files that it looked for.
+        other.file_lookups.extend(best.file_lookups.iter().cloned());
+        if is_better {
+            best = other;
+        } else {
+            best.file_lookups = other.file_lookups;
+        }
+        if best.outcome == Outcome::Compiled {
+            break;
         }
     }
-    let run = fallback_run.unwrap_or(first);
+    let run = best;
     match run.outcome {
         Outcome::Compiled => {
             if let Some(entry) = entry {
@@ -231,6 +244,11 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
             Err(error.help("leave out options that choose another output, such as -E, -S or -save-temps"))
         }
     }
+}
+
+/// How many errors clang has found.
+fn errors(diagnostics: &str) -> usize {
+    diagnostics.matches(" error: ").count()
 }
 
 /// Checks that clang looked for no file outside of the folders that it was confined to.

@@ -108,6 +108,9 @@ const CL3_DISABLED_FEATURES: &str = "-cl-ext=-__opencl_c_generic_address_space,-
 /// static members are at program scope: these features stay.
 const CPP2021_DISABLED_FEATURES: &str = "-cl-ext=-__opencl_c_device_enqueue,-__opencl_c_pipes";
 
+/// Extensions that clang announces for SPIR-V, though no device that takes SPIR-V has their functions: kernels ask by `#ifdef`.
+const FOREIGN_EXTENSIONS: &str = "-cl-ext=-cl_amd_media_ops,-cl_amd_media_ops2";
+
 /// The diagnostic of a pointer whose type is not the parameter's.
 const POINTER_TYPES: &str = "incompatible-pointer-types";
 
@@ -213,6 +216,7 @@ impl KernelOptions {
             ]
             .map(OsString::from),
         );
+        arguments.extend(["-Xclang", FOREIGN_EXTENSIONS].map(OsString::from));
         let disabled = self.disabled_features(language).filter(|_| features != Features::AllOfVersion);
         if !self.turns_warnings_into_errors() {
             // Without generic pointers, an overload for another type may be the only one that takes a pointer, with a warning.

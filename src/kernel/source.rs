@@ -52,7 +52,7 @@ impl Sources {
                 let name = Path::new(file).file_name()?;
                 self.folders.iter().find_map(|folder| self.read(&folder.join(name)).ok())
             });
-        let lines = text.map(|bytes| Rc::new(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()));
+        let lines = text.map(|bytes| Rc::new(lines_of(&bytes)));
         self.files.borrow_mut().insert(file.to_owned(), lines.clone());
         lines
     }
@@ -67,5 +67,54 @@ impl Sources {
         let lines = self.lines(file)?;
         let text = lines.get((line as usize).checked_sub(1)?)?;
         text.get((column as usize).saturating_sub(1)..).map(str::to_owned)
+    }
+}
+
+/// The lines of a text, as clang counts them, without their ends. Each byte that is no UTF-8 (comments may be in Latin-1) becomes one
+/// character, so that columns in bytes stay what they are.
+fn lines_of(text: &[u8]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut begin = 0;
+    for (end, next) in line_ends(text) {
+        lines.push(in_utf8(&text[begin..end]));
+        begin = next;
+    }
+    if begin < text.len() {
+        lines.push(in_utf8(&text[begin..]));
+    }
+    lines
+}
+
+/// Where the lines of a text end and the next ones begin: a line feed, a carriage return or both.
+pub fn line_ends(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let end = at + text.get(at..)?.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
+        at = end + if text[end..].starts_with(b"\r\n") { 2 } else { 1 };
+        Some((end, at))
+    })
+}
+
+fn in_utf8(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_are_clangs() {
+        assert_eq!(lines_of(b"a\r\nb\rc\n\nd"), ["a", "b", "c", "", "d"]);
+        assert_eq!(lines_of(b"a\n"), ["a"]);
+        assert!(lines_of(b"").is_empty());
+        assert_eq!(lines_of("/* gr\u{fc}n */ x".as_bytes()), ["/* gr\u{fc}n */ x"]);
+        // The same comment in Latin-1: `x` stays in its column.
+        assert_eq!(lines_of(b"/* gr\xfcn */ x"), ["/* gr?n */ x"]);
     }
 }

@@ -272,6 +272,24 @@ fn clangs_diagnostics_are_shown_as_they_are() {
     assert!(loaded.warnings.contains("warning:"), "{}", loaded.warnings);
 }
 
+#[test]
+fn what_is_really_undeclared_is_said_alone() {
+    // Functions of vendors are declared by clang's header, in a second try.
+    let folder = Folder::new();
+    let text = "kernel void k(global int *o) {\n  o[0] = nothing + intel_sub_group_shuffle(o[1], 0);\n}\n";
+    let error = refusal(&folder.file("k.cl", text)).to_string();
+    assert!(error.contains("undeclared identifier 'nothing'") && !error.contains("'intel_sub_group_shuffle'"), "{error}");
+}
+
+#[test]
+fn extensions_of_other_devices_are_not_announced() {
+    let text = "#if defined(cl_amd_media_ops) || defined(cl_amd_media_ops2)\n#error no device has these\n#endif\n\
+                #ifndef cl_khr_fp16\n#error devices have halves\n#endif\nkernel void k(global int *o) { o[0] = 1; }\n";
+    for version in ["CL1.2", "CL2.0", "CL3.0"] {
+        compiled(text, &std(version));
+    }
+}
+
 /// Constructs that clang 22 refuses by default and drivers accept with a warning, one for each diagnostic group.
 const ACCEPTED: &[(&str, &str)] = &[
     ("incompatible-pointer-types", "__kernel void k(__global float *o) { __global int *p = o; p[0] = 1; }"),

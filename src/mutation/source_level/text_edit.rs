@@ -1,5 +1,6 @@
 //! Edits of a file's text, as plain data.
 
+use crate::kernel::source::line_ends;
 use crate::mutation::mutant::{SourceRange, Spot};
 
 /// Replaces pieces of a file's text.
@@ -50,20 +51,23 @@ impl TextEdit {
 
 /// Returns the offset of a position; that behind a line's last character is in it.
 fn offset(text: &[u8], at: Spot) -> Option<usize> {
-    let mut begin = 0;
-    for _ in 1..at.line {
-        begin += text[begin..].iter().position(|byte| *byte == b'\n')? + 1;
-    }
+    let before = (at.line as usize).checked_sub(1)?;
+    let begin = match before.checked_sub(1) {
+        Some(last) => line_ends(text).nth(last)?.1,
+        None => 0,
+    };
     let offset = begin + (at.column as usize).checked_sub(1)?;
-    (offset <= text.len() && !text.get(begin..offset)?.contains(&b'\n')).then_some(offset)
+    let is_in_line = line_ends(text.get(begin..offset)?).next().is_none();
+    is_in_line.then_some(offset)
 }
 
 /// Returns the line breaks in a text, each with the backslash that splices its lines.
 fn line_breaks(text: &[u8]) -> Vec<u8> {
-    let mut breaks = Vec::new();
-    for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
-        let is_spliced = line.trim_ascii_end().ends_with(b"\\");
+    let (mut breaks, mut begin) = (Vec::new(), 0);
+    for (end, next) in line_ends(text) {
+        let is_spliced = text[begin..end].trim_ascii_end().ends_with(b"\\");
         breaks.extend_from_slice(if is_spliced { b" \\\n" } else { b"\n" });
+        begin = next;
     }
     breaks
 }
@@ -99,6 +103,14 @@ mod tests {
     fn lines_keep_their_numbers() {
         let edit = TextEdit::replace(&range((1, 1), (3, 2)), "0");
         assert_eq!(edited(&edit, "f(a, \\\n  b\n);\n").as_deref(), Some("0 \\\n\n;\n"));
+    }
+
+    #[test]
+    fn lines_end_as_for_clang() {
+        let edit = TextEdit::replace(&range((3, 3), (3, 4)), "-");
+        assert_eq!(edited(&edit, "x\r\ny\ra + b;\r").as_deref(), Some("x\r\ny\ra - b;\r"));
+        let edit = TextEdit::replace(&range((1, 1), (4, 1)), "0");
+        assert_eq!(edited(&edit, "a \\\n\rb\n;").as_deref(), Some("0 \\\n\n\n;"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::bench::{Bench, TestResult, suite, text};
+use crate::common::program::kassay;
 
 const ADD: &str = "kernel void k(global const int *in, global int *out, int n) {
     size_t i = get_global_id(0);
@@ -121,4 +122,26 @@ fn mistakes_of_the_caller_and_missing_devices_are_refused() -> TestResult {
         assert!(finished.err.contains(part), "{args:?}: {}", finished.err);
     }
     Ok(())
+}
+
+#[test]
+fn bytes_that_are_no_utf8_and_other_line_ends_cost_no_mutants() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts = |name: &str, text: &[u8]| -> serde_json::Value {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        let done = kassay().args(["inspect", "--format", "json"]).arg(&file).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let result: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        result["kernels"][0]["mutants_by_operator"].clone()
+    };
+    let source = "// size\nkernel void k(global int *o, int n) {\n  int i = get_global_id(0); /* u */ if (i < n) o[i] = i + n;\n}\n";
+    let plain = counts("plain.cl", source.as_bytes());
+    assert!(plain.as_object().is_some_and(|operators| operators.len() > 3), "{plain}");
+    let comment = source.find("/* u").unwrap() + 3;
+    let mut latin = source.as_bytes().to_vec();
+    latin[comment] = 0xfc;
+    assert_eq!(counts("latin.cl", &latin), plain);
+    assert_eq!(counts("carriage.cl", source.replace('\n', "\r").as_bytes()), plain);
+    assert_eq!(counts("both.cl", source.replace('\n', "\r\n").as_bytes()), plain);
 }

@@ -278,7 +278,26 @@ fn what_is_really_undeclared_is_said_alone() {
     let folder = Folder::new();
     let text = "kernel void k(global int *o) {\n  o[0] = nothing + intel_sub_group_shuffle(o[1], 0);\n}\n";
     let error = refusal(&folder.file("k.cl", text)).to_string();
-    assert!(error.contains("undeclared identifier 'nothing'") && !error.contains("'intel_sub_group_shuffle'"), "{error}");
+    assert!(
+        error.contains("undeclared identifier 'nothing'") && !error.contains("'intel_sub_group_shuffle'"),
+        "{error}"
+    );
+}
+
+#[test]
+fn halves_need_no_pragma() {
+    let text = "half twice(half x) { half y = (half)2; return x * y; }\n\
+                kernel void k(global half *o) { o[0] = twice(o[1]) + 1.5h; }\n";
+    for version in ["CL1.2", "CL2.0", "CL3.0"] {
+        let loaded = compiled(text, &std(version));
+        assert_eq!(loaded.warnings, "", "{version}");
+    }
+    // Who turns them off has none.
+    let folder = Folder::new();
+    let kernel = folder.file("k.cl", text);
+    let without = KernelOptions { clang_args: vec!["-Xclang".into(), "-cl-ext=-cl_khr_fp16".into()], ..std("CL1.2") };
+    let error = load(&kernel, &without, false).unwrap_err().to_string();
+    assert!(error.contains("'half'"), "{error}");
 }
 
 #[test]

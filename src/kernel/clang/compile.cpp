@@ -91,6 +91,16 @@ class Action : public EmitBCAction {
   kassay::Writer *Records;
 
 protected:
+  /// Enables halves, which devices have or kassay names as lacking, without the pragma that OpenCL C asks for: drivers' compilers do.
+  bool BeginSourceFileAction(CompilerInstance &CI) override {
+    const auto &Target = CI.getTarget();
+    if (CI.getLangOpts().OpenCL && Target.hasFeatureEnabled(Target.getSupportedOpenCLOpts(), "cl_khr_fp16")) {
+      auto &PP = CI.getPreprocessor();
+      PP.setPredefines(PP.getPredefines() + "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
+    }
+    return EmitBCAction::BeginSourceFileAction(CI);
+  }
+
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI, StringRef File) override {
     auto Code = EmitBCAction::CreateASTConsumer(CI, File);
     if (!Code || !Records)

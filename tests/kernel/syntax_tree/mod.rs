@@ -39,6 +39,8 @@ fn run(source: &Path, arguments: &[String], reduced: bool) -> Result<Ast, String
         "-g",
         "-cl-kernel-arg-info",
         "-D__OPENCL_VERSION__=300",
+        "-Xclang",
+        "-cl-ext=-cl_amd_media_ops,-cl_amd_media_ops2",
     ]);
     command.args(["-Wno-error=int-conversion", "-Wno-error=incompatible-pointer-types", "-Wno-error=return-mismatch"]);
     command.arg("-Wno-error=implicit-int");
@@ -172,7 +174,8 @@ fn the_records_of_all_kernels_of_testdata_are_those_of_clangs_dump() {
 /// The arguments that `options` gives clang, for the clang program.
 const ARGUMENTS: &str = "-x cl -cl-std=CL1.2 -target spirv64-unknown-unknown -ffp-contract=off -O1 -Xclang -disable-llvm-passes -Xclang \
                          -disable-lifetime-markers -g -fdebug-macro -fdebug-compilation-dir=. -fno-discard-value-names \
-                         -cl-kernel-arg-info -D__OPENCL_VERSION__=300 -emit-llvm -c -o";
+                         -cl-kernel-arg-info -D__OPENCL_VERSION__=300 -Xclang -cl-ext=-cl_amd_media_ops,-cl_amd_media_ops2 \
+                         -emit-llvm -c -o";
 
 #[test]
 fn bitcode_is_that_of_the_program_clang() {

@@ -236,6 +236,13 @@ impl Shape {
         rows.flat_map(|(y, z)| (0..width).map(move |x| [x, y, z, 0])).collect()
     }
 
+    /// Returns places that lie outside by each of the coordinates that the shape has; the others are no matter to it,
+    /// so that a place outside by one of them would be a texel.
+    pub fn outside(&self) -> Vec<[u32; 4]> {
+        let outside = |d: usize, at: u32| std::array::from_fn(|i| if i == d { at } else { 0 });
+        (0..self.coordinates).flat_map(|d| [u32::MAX, 1 << 20, 1 << 30].map(|at| outside(d, at))).collect()
+    }
+
     /// Returns float coordinates, as bits; none lies exactly between two texels, where rounding decides.
     pub fn float_coordinates(&self, normalized: bool, inside: bool) -> Vec<[u32; 4]> {
         let mut random = Random::new(13);

@@ -27,6 +27,7 @@ struct kassay_group {
     ulong groups[3];
     ulong offset[3];
     ulong group_id[3];
+    ulong sub_group;
 };
 
 /* `abi::ItemContext`. */
@@ -39,9 +40,9 @@ struct kassay_item {
     ulong host;
 };
 
-/* `abi::SUB_GROUP`, unless another target says its own. */
+/* The number of work-items of a full sub-group, at most 64, unless another target says its own. */
 #ifndef SUB_GROUP
-#define SUB_GROUP 16
+#define SUB_GROUP ((uint)GROUP->sub_group)
 #endif
 
 /* `abi::ITEM` and `abi::placeholder`. */

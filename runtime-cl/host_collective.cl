@@ -192,42 +192,44 @@ CLUSTERED(int, logical_xor, LOGICAL_XOR)
 
 FOR_SCALARS(ALL_SHUFFLES)
 
-/* cl_khr_subgroup_ballot, if all work-items take part. */
+/* cl_khr_subgroup_ballot, if all work-items take part. A ballot has 128 bits; sub-groups have at most 64 work-items. */
+
+INNER uint4 ballot_of(ulong bits) { return (uint4)((uint)bits, (uint)(bits >> 32), 0, 0); }
+INNER ulong bits_of(uint4 ballot) { return (ulong)ballot.s1 << 32 | ballot.s0; }
+/* The bits of the work-items before this one. */
+INNER ulong before(void) { return (1ul << sub_group_rank()) - 1; }
+INNER ulong up_to(void) { return (2ul << sub_group_rank()) - 1; }
+INNER ulong taking_part(void) { return (2ul << (sub_group_count() - 1)) - 1; }
+INNER ulong bits_taking_part(uint4 ballot) { return bits_of(ballot) & taking_part(); }
 
 BUILTIN uint4 sub_group_ballot(int predicate) {
     __private const int *values = EXCHANGE(int, predicate, SUB_GROUPED);
-    uint bits = 0;
+    ulong bits = 0;
     for (uint i = 0; i < sub_group_count(); i++) {
-        bits |= (uint)(values[i] != 0) << i;
+        bits |= (ulong)(values[i] != 0) << i;
     }
-    return (uint4)(bits, 0, 0, 0);
+    return ballot_of(bits);
 }
 
-INNER uint taking_part(void) { return (1u << sub_group_count()) - 1; }
-
 BUILTIN int sub_group_elect(void) { return sub_group_rank() == 0; }
-BUILTIN int sub_group_inverse_ballot(uint4 value) { return value.s0 >> sub_group_rank() & 1; }
+BUILTIN int sub_group_inverse_ballot(uint4 value) { return bits_of(value) >> sub_group_rank() & 1; }
 BUILTIN int sub_group_ballot_bit_extract(uint4 value, uint index) {
     uint word = index / 32 == 0 ? value.s0 : index / 32 == 1 ? value.s1 : index / 32 == 2 ? value.s2 : value.s3;
     return index < 128 ? word >> index % 32 & 1 : 0;
 }
-BUILTIN uint sub_group_ballot_bit_count(uint4 value) { return (uint)__builtin_popcount(value.s0 & taking_part()); }
-BUILTIN uint sub_group_ballot_inclusive_scan(uint4 value) {
-    return (uint)__builtin_popcount(value.s0 & ((2u << sub_group_rank()) - 1));
-}
-BUILTIN uint sub_group_ballot_exclusive_scan(uint4 value) {
-    return (uint)__builtin_popcount(value.s0 & ((1u << sub_group_rank()) - 1));
-}
+BUILTIN uint sub_group_ballot_bit_count(uint4 value) { return (uint)__builtin_popcountl(bits_taking_part(value)); }
+BUILTIN uint sub_group_ballot_inclusive_scan(uint4 value) { return (uint)__builtin_popcountl(bits_of(value) & up_to()); }
+BUILTIN uint sub_group_ballot_exclusive_scan(uint4 value) { return (uint)__builtin_popcountl(bits_of(value) & before()); }
 BUILTIN uint sub_group_ballot_find_lsb(uint4 value) {
-    uint bits = value.s0 & taking_part();
-    return bits ? (uint)__builtin_ctz(bits) : 0;
+    ulong bits = bits_taking_part(value);
+    return bits ? (uint)__builtin_ctzl(bits) : 0;
 }
 BUILTIN uint sub_group_ballot_find_msb(uint4 value) {
-    uint bits = value.s0 & taking_part();
-    return bits ? 31 - (uint)__builtin_clz(bits) : 0;
+    ulong bits = bits_taking_part(value);
+    return bits ? 63 - (uint)__builtin_clzl(bits) : 0;
 }
-BUILTIN uint4 get_sub_group_eq_mask(void) { return (uint4)(1u << sub_group_rank(), 0, 0, 0); }
-BUILTIN uint4 get_sub_group_ge_mask(void) { return (uint4)(taking_part() & ~((1u << sub_group_rank()) - 1), 0, 0, 0); }
-BUILTIN uint4 get_sub_group_gt_mask(void) { return (uint4)(taking_part() & ~((2u << sub_group_rank()) - 1), 0, 0, 0); }
-BUILTIN uint4 get_sub_group_le_mask(void) { return (uint4)((2u << sub_group_rank()) - 1, 0, 0, 0); }
-BUILTIN uint4 get_sub_group_lt_mask(void) { return (uint4)((1u << sub_group_rank()) - 1, 0, 0, 0); }
+BUILTIN uint4 get_sub_group_eq_mask(void) { return ballot_of(1ul << sub_group_rank()); }
+BUILTIN uint4 get_sub_group_ge_mask(void) { return ballot_of(taking_part() & ~before()); }
+BUILTIN uint4 get_sub_group_gt_mask(void) { return ballot_of(taking_part() & ~up_to()); }
+BUILTIN uint4 get_sub_group_le_mask(void) { return ballot_of(up_to()); }
+BUILTIN uint4 get_sub_group_lt_mask(void) { return ballot_of(before()); }

@@ -3,7 +3,7 @@
  * the kernel. */
 
 /* A warp. */
-#define SUB_GROUP 32
+#define SUB_GROUP 32u
 
 /* `host_numbers.cl` */
 #define NO_C_LIBRARY

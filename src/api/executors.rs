@@ -9,6 +9,7 @@ use crate::exec::{
 use crate::kernel::interface::Interface;
 use crate::result;
 use crate::suite::faults;
+use crate::suite::launch::NdRange;
 use crate::suite::resolve::Test;
 use crate::suite::schedule::Schedule;
 
@@ -36,7 +37,7 @@ impl Loading {
         if target != expected {
             plain = under_test.plain(target)?;
         }
-        Loading::of(parsed, executors, &plain)
+        Loading::of(opened, parsed, executors, &plain)
     }
 
     /// Begins to load the original kernel on executors that are ready, of which there is at least one.
@@ -44,17 +45,23 @@ impl Loading {
     /// # Errors
     /// `Caller` if the device does not support a test's schedule or its allowed faults; `Internal` if the kernel cannot be
     /// lowered.
-    pub fn begin_on(executors: Vec<Box<dyn Executor>>, parsed: &Parsed<'_>) -> Result<Loading> {
+    pub fn begin_on(opened: &Opened, executors: Vec<Box<dyn Executor>>, parsed: &Parsed<'_>) -> Result<Loading> {
         let under_test = &parsed.under_test;
         let first = executors.first().ok_or_else(|| Error::internal("no executor is ready"))?;
         check_support(first.as_ref(), &parsed.tests, &under_test.interface)?;
         let plain = under_test.plain(first.target())?;
-        Loading::of(parsed, executors, &plain)
+        Loading::of(opened, parsed, executors, &plain)
     }
 
-    fn of(parsed: &Parsed<'_>, mut executors: Vec<Box<dyn Executor>>, plain: &Code) -> Result<Loading> {
+    fn of(
+        opened: &Opened,
+        parsed: &Parsed<'_>,
+        mut executors: Vec<Box<dyn Executor>>,
+        plain: &Code,
+    ) -> Result<Loading> {
         let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(plain)).collect::<Result<_>>()?;
         let tests = with_local_sizes(&parsed.tests, &parsed.under_test.interface, executors[0].device());
+        note_sub_groups(opened, &parsed.under_test.interface, &tests, (executors[0].as_mut(), programs[0]))?;
         let executors = executors.into_iter().zip(programs).collect();
         Ok(Loading { tests, executors })
     }
@@ -63,6 +70,36 @@ impl Loading {
     pub fn capabilities(&self) -> Capabilities {
         self.executors[0].0.capabilities()
     }
+}
+
+/// Tells the user if a device runs the kernel in sub-groups of another size than the kernel requires, or the simulator has.
+fn note_sub_groups(
+    opened: &Opened,
+    interface: &Interface,
+    tests: &[Test],
+    (executor, program): (&mut dyn Executor, ProgramId),
+) -> Result<()> {
+    let Some(expected) = interface.sub_groups.simulated() else { return Ok(()) };
+    let mut seen: Vec<&NdRange> = Vec::new();
+    for test in tests {
+        let range = &test.launch.range;
+        if seen.iter().any(|known| known.local == range.local) {
+            continue;
+        }
+        seen.push(range);
+        if let Some(size) = executor.sub_group_size(program, range)?.filter(|size| *size != expected) {
+            let (kernel, device, test) = (&interface.name, &executor.device().name, &test.name);
+            let instead = match interface.sub_groups.required() {
+                Some(_) => format!("not of {expected} as required: what depends on them may differ"),
+                None => format!("not of {expected} as on the simulator, unless --sub-group-size {size} says so"),
+            };
+            opened.observer().note(&format!(
+                "`{kernel}` has sub-groups of {size} work-items on {device} (test `{test}`), {instead}"
+            ));
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the tests with the work-group sizes chosen that the suite and the kernel leave open.

@@ -117,6 +117,8 @@ impl HostKernel {
             entry: self.opened.entry(),
             options: &self.options,
             spec: &self.spec,
+            // Its own, if the kernel requires one.
+            sub_group_size: None,
             name: None,
             description: None,
             tests,

@@ -52,6 +52,7 @@ impl Input {
         let suite = Suite::load_in(path, options.sandbox_around(path)?)?;
         let mut kernel_options = options.kernel_options(suite.options.clone());
         kernel_options.sandbox = suite.sandbox.clone();
+        kernel_options.sub_group_size = kernel_options.sub_group_size.or(suite.sub_group_size);
         // The first test's values; for other tests, see `variants`. Those of the options come last and take precedence.
         let first = suite.tests.first().map_or(&[][..], |test| &test.spec);
         kernel_options.spec = [&suite.spec, first, &kernel_options.spec].concat();

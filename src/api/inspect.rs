@@ -168,6 +168,7 @@ fn describe(under_test: &KernelUnderTest<'_>, mutants: &[Mutant], selection: &Se
         name: interface.name.clone(),
         args: arguments(interface),
         required_local: interface.required_local,
+        sub_group_size: interface.sub_groups.required(),
         local_variables: interface
             .local_variables
             .iter()

@@ -15,6 +15,7 @@ use crate::exec::{DeviceRequest, Standby, WorkerOptions};
 use crate::files::Sandbox;
 use crate::kernel::cache;
 use crate::kernel::options::{KernelOptions, SpecValue};
+use crate::kernel::sub_groups;
 use crate::suite::declared::Declared;
 
 /// Defines a struct of options: public fields with defaults, and for each field a method that sets it. Those that children are given
@@ -98,6 +99,9 @@ options! {
         /// Whether suites are not trusted: files are then read only in a suite's folder (or a kernel's, without a suite) and in
         /// the folders of `include_dirs`, and a suite may give clang only options that name no files.
         sandbox: bool = false,
+        /// How many work-items the sub-groups of kernels have that use them and do not require a size: 1, 2, 4 … 64. `None`: the
+        /// suite says it, or the device chooses; the simulator has 16.
+        sub_group_size: Option<u32> = None,
         /// Whether to ask spirv-val about a SPIR-V kernel and to tell the observer, as a warning, what it says.
         validate: bool = false,
         /// The optimisation level of the IR in which mutants are made; all else takes [`Level::Raw`] only.
@@ -167,6 +171,7 @@ impl OpenOptions {
             suite_options,
             spec: self.spec.iter().filter_map(|text| SpecValue::parse(text)).collect(),
             varying_spec: BTreeSet::new(),
+            sub_group_size: self.sub_group_size,
             validate: self.validate,
             sandbox: None,
             deadline: self.budget.and_then(|budget| Instant::now().checked_add(budget)),
@@ -210,6 +215,9 @@ impl OpenOptions {
         if let Some(text) = self.spec.iter().find(|text| SpecValue::parse(text).is_none()) {
             return Err(Error::caller(format!("the specialisation constant `{text}` has no value"))
                 .help("give it as CONSTANT=VALUE, with the constant's number or name: `0=64`"));
+        }
+        if let Some(size) = self.sub_group_size.filter(|size| !sub_groups::is_size(*size)) {
+            return Err(Error::caller(format!("there are no sub-groups of {size} work-items")).help(sub_groups::SIZES));
         }
         check_range("timeout", self.timeout, Duration::from_nanos(1)..=Duration::from_secs(86_400))?;
         self.budget.map_or(Ok(()), |budget| check_range("budget", budget, Duration::from_nanos(1)..=MAX_BUDGET))

@@ -216,7 +216,7 @@ pub(super) fn each_test_on<T: Send>(
     judge: impl Fn(&resolve::Test, &mut dyn FnMut() -> Result<Ended>) -> Result<T> + Sync,
 ) -> Result<Judged<T>> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
-        let loading = Loading::begin_on(executors, parsed)?;
+        let loading = Loading::begin_on(opened, executors, parsed)?;
         each_loaded(opened, parsed, (loading, None), |test, runs| judge(test, &mut || kernel(runs)))
     })
 }

@@ -100,6 +100,7 @@ fn listed(kind: &DeviceKind, device: &DeviceInfo) -> Found {
         fp16: device.fp16,
         fp64: device.fp64,
         images: device.images,
+        sub_group_sizes: device.sub_group_sizes.clone(),
     }
 }
 
@@ -240,7 +241,11 @@ fn text(result: &DevicesResult, vendors: &Vendors) -> String {
 fn features(device: &Found) -> String {
     let all = [(device.fp64, "double"), (device.fp16, "half"), (device.images, "images")];
     let has: Vec<&str> = all.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
-    if has.is_empty() { "neither double, half nor images".to_owned() } else { has.join(", ") }
+    let has = if has.is_empty() { "neither double, half nor images".to_owned() } else { has.join(", ") };
+    match &device.sub_group_sizes[..] {
+        [] => has,
+        sizes => format!("{has}; sub-groups of {}", sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// Formats bytes in KiB, MiB or GiB: the largest that gives at least 1, otherwise KiB.

@@ -46,6 +46,9 @@ pub struct KernelFlags {
     /// Set a specialisation constant of a SPIR-V kernel, by its number or name
     #[arg(long, value_name = "CONSTANT=VALUE")]
     pub spec: Vec<String>,
+    /// Have sub-groups of N work-items (1, 2, 4 … 64) in kernels that use them and require no size
+    #[arg(long, value_name = "N")]
+    pub sub_group_size: Option<u32>,
     /// Folder of the compilation cache, instead of $XDG_CACHE_HOME/kassay or ~/.cache/kassay
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     pub cache: Option<PathBuf>,
@@ -55,7 +58,8 @@ pub struct KernelFlags {
 }
 
 /// The flags of [`KernelFlags`] that say how a kernel is found and compiled; a host program says that itself.
-pub(super) const OF_COMPILING: [&str; 7] = ["entry", "interface", "define", "include", "cl_std", "clang_arg", "spec"];
+pub(super) const OF_COMPILING: [&str; 8] =
+    ["entry", "interface", "define", "include", "cl_std", "clang_arg", "spec", "sub_group_size"];
 
 impl KernelFlags {
     /// Returns the options for opening the kernel. Also opens the cache, which later compilations use.
@@ -71,6 +75,7 @@ impl KernelFlags {
             .cl_std(self.cl_std.clone())
             .clang_args(self.clang_arg.clone())
             .spec(self.spec.clone())
+            .sub_group_size(self.sub_group_size)
             .sandbox(sandbox::is_on())
             .validate(terminal.is_verbose())
             // This program is kassay. The link leads to it even if its file has been replaced meanwhile.

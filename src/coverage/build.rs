@@ -143,7 +143,7 @@ impl<'c> KernelFile<'c> {
     /// `Caller` if the file holds no usable module or no kernel; `Environment` if LLVM lacks its SPIR-V backend.
     pub fn parse(context: &'c Context, loaded: &Loaded) -> Result<KernelFile<'c>> {
         let machine = spirv::machine()?;
-        let module = module::parse(context, &loaded.bitcode, &loaded.source)?;
+        let module = loaded.parse(context, &loaded.bitcode)?;
         let kernels = module::kernels(&module);
         Ok(KernelFile {
             module,

@@ -30,6 +30,8 @@ pub struct DeviceInfo {
     pub fp16: bool,
     pub fp64: bool,
     pub images: bool,
+    /// How many work-items sub-groups can be required to have; empty if none can be required.
+    pub sub_group_sizes: Vec<u64>,
 }
 
 impl DeviceInfo {

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 pub use crate::lower::code::{Code, DeviceCode, HostCode, Target};
-use crate::suite::launch::Launch;
+use crate::suite::launch::{Launch, NdRange};
 
 pub use capabilities::{Capabilities, Checks, Joins, Schedules};
 pub use device::{DeviceInfo, DeviceSelector, Numbering, SIMULATOR};
@@ -270,6 +270,16 @@ pub trait Executor: Send {
     /// # Errors
     /// As for [`Executor::load`].
     fn finish_load(&mut self, program: ProgramId) -> Result<()>;
+
+    /// How many work-items the sub-groups of a program that is built have in a launch of this range; `None` if they have what the
+    /// program requires, or it is not known.
+    ///
+    /// # Errors
+    /// `Environment` if no worker can be started.
+    fn sub_group_size(&mut self, program: ProgramId, range: &NdRange) -> Result<Option<u32>> {
+        let _ = (program, range);
+        Ok(None)
+    }
 
     /// Forgets a program, so that many can be loaded one after the other. Its id is invalid afterwards.
     fn unload(&mut self, program: ProgramId) {

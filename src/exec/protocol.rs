@@ -48,6 +48,11 @@ pub enum Request {
     Unload {
         program: u32,
     },
+    /// How many work-items the sub-groups of a launch of this range have.
+    SubGroup {
+        program: u32,
+        range: NdRange,
+    },
     Run {
         program: u32,
         memory: u64,
@@ -210,6 +215,8 @@ pub enum Reply {
         log: String,
     },
     Unloaded,
+    /// `None` if the driver does not tell.
+    SubGroup(Option<u32>),
     Done {
         /// Nanoseconds, one entry per repeat.
         kernel_times: Vec<u64>,

@@ -478,6 +478,7 @@ pub fn write_suite(
         entry: &under_test.entry,
         options: kernel.options,
         spec: kernel.spec,
+        sub_group_size: under_test.interface.sub_groups.simulated(),
         name: Some("generated"),
         description: Some("Written by kassay generate."),
         tests: tests

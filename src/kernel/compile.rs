@@ -19,8 +19,10 @@ use super::line_directives;
 use super::module;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions, Language};
 use super::spirv::read::{self as spirv, Spirv};
+use super::sub_groups;
 use crate::error::{Error, Place, Report, Result};
 use crate::files::{self, Sandbox};
+use crate::llvm::View;
 
 /// The format of a kernel file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +54,23 @@ pub struct Loaded {
     pub ast: Option<Ast>,
     /// The files that clang looked for, by absolute path, each with whether it existed.
     pub file_lookups: Vec<(PathBuf, bool)>,
+    /// [`KernelOptions::sub_group_size`].
+    pub sub_group_size: Option<u32>,
 }
 
 impl Loaded {
+    /// Parses the module, or the `bitcode` of a variant of it, with the sizes of sub-groups that the options ask for.
+    ///
+    /// # Errors
+    /// Those of [`module::parse`].
+    pub fn parse<'c>(&self, context: &'c Context, bitcode: &[u8]) -> Result<Module<'c>> {
+        let module = module::parse(context, bitcode, &self.source)?;
+        if let Some(size) = self.sub_group_size {
+            sub_groups::require(View::of(&module), size);
+        }
+        Ok(module)
+    }
+
     /// Those of the warnings, with their source lines, that clang 22 reports as errors by default (see `options`).
     pub fn accepted_errors(&self) -> String {
         let mut accepted = String::new();
@@ -106,6 +122,11 @@ pub fn is_source(path: &Path) -> bool {
 /// specialisation constant that the kernel does not have. Environment: clang, llvm-spirv or spirv-as is missing.
 /// Internal: one of them crashed.
 pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
+    let loaded = load_as_it_is(source, options, with_ast)?;
+    Ok(Loaded { sub_group_size: options.sub_group_size, ..loaded })
+}
+
+fn load_as_it_is(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let format = Format::of(source).ok_or_else(|| {
         Error::caller(format!("{} is no kernel file", source.display()))
             .help("kernels are .cl, .clcpp, .ll, .bc, .spv or .spvasm files, told apart by the extension")
@@ -120,7 +141,16 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
     };
     let source = source.to_owned();
     let warnings = String::new();
-    Ok(Loaded { bitcode, format, source, warnings, spirv: None, ast: None, file_lookups: Vec::new() })
+    Ok(Loaded {
+        bitcode,
+        format,
+        source,
+        warnings,
+        spirv: None,
+        ast: None,
+        file_lookups: Vec::new(),
+        sub_group_size: None,
+    })
 }
 
 /// Returns the module in bytes that LLVM can read or refuse here.
@@ -154,6 +184,7 @@ fn translated(source: &Path, mut spirv: Spirv) -> Loaded {
         spirv: Some(spirv),
         ast: None,
         file_lookups: Vec::new(),
+        sub_group_size: None,
     }
 }
 
@@ -277,6 +308,7 @@ fn loaded(source: &Path, language: Language, run: Run, with_ast: bool) -> Loaded
         warnings: run.diagnostics,
         spirv: None,
         file_lookups: run.file_lookups,
+        sub_group_size: None,
     }
 }
 

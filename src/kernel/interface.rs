@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+pub use super::sub_groups::SubGroups;
 pub use crate::llvm::AddressSpace;
 
 /// A scalar type of OpenCL C (OpenCL C specification 6.1.1); `bool` cannot be a kernel argument.
@@ -404,6 +405,8 @@ pub struct Interface {
     /// Whether all work-groups of a launch must have the same size: before OpenCL C 2.0,
     /// and with `-cl-uniform-work-group-size`.
     pub uniform_groups: bool,
+    /// What it says of sub-groups.
+    pub sub_groups: SubGroups,
     /// Static `__local` variables of the kernel and of the functions that it calls.
     pub local_variables: Vec<LocalVariable>,
 }

@@ -43,5 +43,6 @@ pub mod signature;
 pub mod source;
 pub mod spirv;
 pub mod statements;
+pub mod sub_groups;
 mod uses;
 pub mod variants;

@@ -28,6 +28,8 @@ pub struct KernelOptions {
     /// The numbers of the specialisation constants whose values the code must not show, because there are tests with
     /// others (`spirv::opaque`).
     pub varying_spec: BTreeSet<u32>,
+    /// How many work-items the sub-groups of kernels have that use them and require no size of their own.
+    pub sub_group_size: Option<u32>,
     /// Whether to ask spirv-val about SPIR-V.
     pub validate: bool,
     /// The folders of which files may be read; `None`: all files may be.

@@ -8,7 +8,7 @@ use inkwell::module::Module;
 use super::canonical::BODY_PREFIX;
 use super::debug_types::{DebugTypes, Param};
 use super::interface::{
-    Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, ImageKind, Interface, LocalVariable, Type,
+    Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, ImageKind, Interface, LocalVariable, SubGroups, Type,
 };
 use super::ir_types::{self, from_c, from_ir, value_from_ir};
 use super::module::{is_kernel, kernels, listed};
@@ -49,6 +49,7 @@ fn interface_with(module: &Module, kernel: &str, debug: &DebugTypes) -> Result<I
         required_local: reader.size("reqd_work_group_size"),
         local_hint: reader.size("work_group_size_hint"),
         uniform_groups: reader.has_uniform_groups(),
+        sub_groups: SubGroups::of(view, function),
         local_variables: local_variables(view, function),
     })
 }

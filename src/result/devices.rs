@@ -72,6 +72,9 @@ pub struct Found {
     pub fp64: bool,
     /// Whether it supports images.
     pub images: bool,
+    /// How many work-items sub-groups can be required to have; empty if none can be required.
+    #[serde(default)]
+    pub sub_group_sizes: Vec<u64>,
 }
 
 /// The form of code that a device accepts.

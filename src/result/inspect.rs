@@ -55,6 +55,9 @@ pub struct Kernel {
     pub args: Vec<Arg>,
     /// Value of the attribute `reqd_work_group_size`.
     pub required_local: Option<[u64; 3]>,
+    /// How many work-items its sub-groups are required to have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_group_size: Option<u32>,
     /// `__local` variables of the kernel and of the functions that it calls.
     pub local_variables: Vec<LocalVariable>,
     /// Functions whose sites count: the kernel and every function that it reaches.

@@ -32,6 +32,9 @@ pub struct SuiteFile {
     /// Values of a SPIR-V kernel's specialisation constants, by number (`SpecId`) or name; others have their defaults.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub spec: Option<Node>,
+    /// How many work-items the sub-groups have, if the kernel uses them and requires no size: 1, 2, 4, 8, 16, 32 or 64.
+    #[schemars(with = "Option<u32>")]
+    pub sub_group_size: Option<At<u32>>,
     /// Default tolerance for floats; a test, an argument or an expectation may override it.
     #[serde(default)]
     pub tolerance: ToleranceSpec,

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::files::Sandbox;
 use crate::kernel::interface::{Arg, ArgSource, Interface};
 use crate::kernel::options::SpecValue;
+use crate::kernel::sub_groups;
 
 pub use super::arguments::Expectation;
 
@@ -35,6 +36,8 @@ pub struct Suite {
     pub options: Vec<String>,
     /// Values of specialisation constants.
     pub spec: Vec<SpecValue>,
+    /// How many work-items sub-groups have.
+    pub sub_group_size: Option<u32>,
     /// The default tolerance; tests, arguments and expectations may override it.
     pub tolerance: Tolerance,
     /// The name, for human readers.
@@ -118,6 +121,16 @@ fn beside(folder: &Path, options: Vec<String>) -> Vec<String> {
     options.into_iter().map(placed).collect()
 }
 
+/// Checks the size that a suite gives its sub-groups.
+fn sub_group_size(source: &Source, size: &At<u32>) -> Result<u32> {
+    if sub_groups::is_size(size.value) {
+        return Ok(size.value);
+    }
+    Err(source
+        .error(&size.span, format!("there are no sub-groups of {} work-items", size.value))
+        .help(sub_groups::SIZES))
+}
+
 impl Suite {
     /// Reads a suite: JSON if the name ends in `.json`, else TOML.
     ///
@@ -197,6 +210,7 @@ impl Suite {
             entry: file.entry,
             options: beside(folder(&source.path), file.options),
             spec: spec_values::read(&source, file.spec.as_ref())?,
+            sub_group_size: file.sub_group_size.as_ref().map(|size| sub_group_size(&source, size)).transpose()?,
             tolerance,
             name: file.name,
             seed: file.seed,

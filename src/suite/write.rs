@@ -31,6 +31,8 @@ pub struct NewSuite<'a> {
     pub options: &'a [String],
     /// Values of specialisation constants.
     pub spec: &'a [SpecValue],
+    /// How many work-items the sub-groups had when the tests were made.
+    pub sub_group_size: Option<u32>,
     /// Name of the suite, for human readers.
     pub name: Option<&'a str>,
     /// For human readers.
@@ -148,6 +150,9 @@ impl Writer<'_> {
         }
         if !suite.spec.is_empty() {
             push_line(&mut out, "spec", spec_values::table(suite.spec));
+        }
+        if let Some(size) = suite.sub_group_size {
+            push_line(&mut out, "sub_group_size", Value::Integer(size.into()));
         }
         for (key, value) in [("name", suite.name), ("description", suite.description)] {
             if let Some(value) = value {

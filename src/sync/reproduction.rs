@@ -43,6 +43,7 @@ pub fn write(folder: &Path, kernel: Kernel<'_>, found: &mut [Found], cases: &[Ca
             entry: kernel.entry,
             options: kernel.options,
             spec: kernel.spec,
+            sub_group_size: kernel.interface.sub_groups.simulated(),
             name: Some(found.finding.kind.name()),
             description: Some(&found.finding.message),
             tests: launches

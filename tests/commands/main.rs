@@ -22,5 +22,6 @@ mod several;
 mod shared_memory;
 mod spec_variants;
 mod specialisation;
+mod sub_groups;
 mod sudden;
 mod wrong_inputs;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use inkwell::context::Context;
 use kassay::coverage::build::KernelUnderTest;
 use kassay::exec::simulator::observation::{Access, Conflict, Simulation};
-use kassay::kernel::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, Type};
+use kassay::kernel::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, SubGroups, Type};
 use kassay::kernel::options::KernelOptions;
 use kassay::lower::host::table::{
     AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
@@ -92,6 +92,7 @@ pub fn interface() -> Interface {
         args: vec![arg],
         required_local: None,
         local_hint: None,
+        sub_groups: SubGroups::Unused,
         uniform_groups: true,
         local_variables: Vec::new(),
     }

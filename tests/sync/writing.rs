@@ -25,6 +25,7 @@ fn every_test_of_the_testdata_reads_back_as_it_was() -> TestResult {
         let folder = tempfile::tempdir()?;
         let written = NewSuite {
             spec: &[],
+            sub_group_size: Some(32),
             kernel: write::relative(folder.path(), &suite.kernel),
             entry: &under_test.entry,
             options: &suite.options,

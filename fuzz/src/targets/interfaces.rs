@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kassay::interface::{
     Access, AddressSpace, Arg, ArgKind, ArgSource, Field, ImageKind, Interface, Scalar, Struct, Type,
 };
-use kassay::kernel::interface::{Evidence, Step};
+use kassay::kernel::interface::{Evidence, Step, SubGroups};
 
 /// Two interfaces: one with an argument of each kind, and one of which little is known.
 pub fn interfaces() -> [Interface; 2] {
@@ -36,6 +36,7 @@ pub fn interfaces() -> [Interface; 2] {
         ],
         required_local: None,
         local_hint: Some([8, 1, 1]),
+        sub_groups: SubGroups::Unused,
         uniform_groups: false,
         local_variables: Vec::new(),
     };
@@ -50,6 +51,7 @@ pub fn interfaces() -> [Interface; 2] {
         args: vec![number, guessed, unknown],
         required_local: Some([4, 2, 1]),
         local_hint: None,
+        sub_groups: SubGroups::Unused,
         uniform_groups: true,
         local_variables: Vec::new(),
     };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::process::{NoReply, WorkerExit};
 use super::supervisor::{NO_DEVICE, OpenClExecutor, StartingWorker, WorkerOptions, probe_devices};
 use super::worker::MAX_OUTPUT;
-use super::{joint, launch_request, limits, sweep};
+use super::{joint, launch_request, limits, sub_groups, sweep};
 use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::protocol::{Reply, protocol_error};
@@ -13,7 +13,7 @@ use crate::exec::{
     Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, Joins, JointOutcome, JointSweep, Kept,
     Observation, ProgramId, RunOptions, RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
 };
-use crate::suite::launch::Launch;
+use crate::suite::launch::{Launch, NdRange};
 
 /// What executors of OpenCL devices can do, except that a device may take another form of code.
 pub const CAPABILITIES: Capabilities = Capabilities {
@@ -94,6 +94,10 @@ impl Executor for OpenClExecutor {
 
     fn finish_load(&mut self, program: ProgramId) -> Result<()> {
         self.finish_build(program)
+    }
+
+    fn sub_group_size(&mut self, program: ProgramId, range: &NdRange) -> Result<Option<u32>> {
+        sub_groups::size(self, program, range)
     }
 
     fn unload(&mut self, program: ProgramId) {

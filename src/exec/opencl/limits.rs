@@ -98,6 +98,7 @@ mod tests {
             index: None,
             max_work_group_size: 1,
             max_work_item_sizes: [1; 3],
+            sub_group_sizes: Vec::new(),
             local_memory: 64,
             global_memory: 1000,
             max_allocation: 600,

@@ -11,6 +11,7 @@ mod process;
 mod resident;
 mod signature;
 mod standby;
+mod sub_groups;
 mod supervisor;
 mod sweep;
 mod worker;

@@ -2,8 +2,9 @@
 //! from IL), and what the device must have.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use super::super::DeviceInfo;
+use super::super::{DeviceCode, DeviceInfo};
 
 // Opcodes and operands of the SPIR-V specification 1.0, sections 3.7, 3.17, 3.31 and 3.32.
 const OP_LINE: u32 = 8;
@@ -19,11 +20,14 @@ const CAPABILITY_FLOAT16: u32 = 9;
 const CAPABILITY_FLOAT64: u32 = 10;
 const CAPABILITY_IMAGE_BASIC: u32 = 13;
 const OP_ENTRY_POINT: u32 = 15;
+const OP_EXECUTION_MODE: u32 = 16;
 const OP_TYPE_IMAGE: u32 = 25;
 const OP_TYPE_POINTER: u32 = 32;
 const OP_FUNCTION: u32 = 54;
 const OP_FUNCTION_PARAMETER: u32 = 55;
 const OP_FUNCTION_END: u32 = 56;
+const CAPABILITY_SUBGROUP_DISPATCH: u32 = 58;
+const MODE_SUBGROUP_SIZE: u32 = 35;
 const STORAGE_UNIFORM_CONSTANT: u32 = 0;
 const ACCESS_READ_ONLY: u32 = 0;
 /// The name of PoCL's platform.
@@ -58,17 +62,56 @@ pub fn read_only(spirv: &[u8], entry: &str) -> Vec<bool> {
 }
 
 /// What a module needs and a device does not list, by its name in OpenCL C in the plural; `None` also for code that is no SPIR-V.
-pub fn lacking(spirv: &[u8], device: &DeviceInfo) -> Option<&'static str> {
+pub fn lacking(spirv: &[u8], device: &DeviceInfo) -> Option<String> {
     // PoCL 6 and 7 compute with halves on CPUs without listing them; other drivers crash, or take none as arguments.
     let has_half = device.fp16 || device.platform == POCL;
     let words = words(spirv);
     let mut needed = instructions(&words).take_while(|(opcode, _)| *opcode == OP_CAPABILITY);
-    needed.find_map(|(_, operands)| match operands {
+    let lacks = needed.find_map(|(_, operands)| match operands {
         [CAPABILITY_FLOAT64] if !device.fp64 && computes_with_doubles(&words) => Some("doubles"),
         [CAPABILITY_IMAGE_BASIC] if !device.images => Some("images"),
         [CAPABILITY_FLOAT16] if !has_half => Some("halves"),
         _ => None,
+    });
+    // A device that lists no sizes is not asked for one ([`suited`]).
+    let is_listed = |size: u32| device.sub_group_sizes.is_empty() || device.sub_group_sizes.contains(&size.into());
+    let size = instructions(&words).take_while(|(opcode, _)| *opcode != OP_FUNCTION).find_map(sub_group_size);
+    lacks.map(str::to_owned).or_else(|| {
+        let size = size.filter(|size| !is_listed(*size))?;
+        Some(format!("sub-groups of {size} work-items"))
     })
+}
+
+/// The size that an instruction requires of sub-groups.
+fn sub_group_size((opcode, operands): (u32, &[u32])) -> Option<u32> {
+    match (opcode, operands) {
+        (OP_EXECUTION_MODE, [_, MODE_SUBGROUP_SIZE, size]) => Some(*size),
+        _ => None,
+    }
+}
+
+/// The code as this device takes it: if it lists no sizes, none is required.
+pub fn suited(code: &DeviceCode, device: &DeviceInfo) -> DeviceCode {
+    let without = || without_sub_group_sizes(&code.bytes).map(Arc::new);
+    let bytes = device.sub_group_sizes.is_empty().then(without).flatten();
+    DeviceCode { bytes: bytes.unwrap_or_else(|| Arc::clone(&code.bytes)), ..code.clone() }
+}
+
+/// A module without the sizes that it requires of sub-groups, for devices of which none can be required; `None` if it requires none.
+fn without_sub_group_sizes(spirv: &[u8]) -> Option<Vec<u8>> {
+    let words = words(spirv);
+    instructions(&words).take_while(|(opcode, _)| *opcode != OP_FUNCTION).find_map(sub_group_size)?;
+    let is_kept = |instruction: &(u32, &[u32])| {
+        let (opcode, operands) = instruction;
+        sub_group_size(*instruction).is_none()
+            && (*opcode, *operands) != (OP_CAPABILITY, &[CAPABILITY_SUBGROUP_DISPATCH])
+    };
+    let mut kept = words.get(..HEADER_WORDS)?.to_vec();
+    for (opcode, operands) in instructions(&words).filter(is_kept) {
+        kept.push((operands.len() as u32 + 1) << 16 | opcode);
+        kept.extend(operands);
+    }
+    Some(kept.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
 /// Whether a module with doubles does more with them than pass them to `printf`, for which C promotes floats. Devices without doubles take
@@ -166,10 +209,35 @@ mod tests {
             lacking(&module, &device)
         };
         assert_eq!(lacking(true, true, true, ""), None);
-        assert_eq!(lacking(true, true, false, ""), Some("halves"));
+        assert_eq!(lacking(true, true, false, "").as_deref(), Some("halves"));
         assert_eq!(lacking(true, true, false, POCL), None);
-        assert_eq!(lacking(true, false, true, ""), Some("images"));
-        assert_eq!(lacking(false, true, true, POCL), Some("doubles"));
+        assert_eq!(lacking(true, false, true, "").as_deref(), Some("images"));
+        assert_eq!(lacking(false, true, true, POCL).as_deref(), Some("doubles"));
         assert!(words(b".version 7.0").is_empty());
+    }
+
+    #[test]
+    fn sizes_of_sub_groups_are_named_or_left_out() {
+        let bytes = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|word| word.to_le_bytes()).collect() };
+        let head = [0x0723_0203, 0x0001_0000, 0, 20, 0, 2 << 16 | OP_CAPABILITY, 6];
+        let body = [5 << 16 | OP_FUNCTION, 7, 9, 0, 8, 1 << 16 | OP_FUNCTION_END];
+        let required = [
+            2 << 16 | OP_CAPABILITY,
+            CAPABILITY_SUBGROUP_DISPATCH,
+            4 << 16 | OP_EXECUTION_MODE,
+            9,
+            MODE_SUBGROUP_SIZE,
+            8,
+        ];
+        let plain = bytes(&[&head[..], &body].concat());
+        let module = bytes(&[&head[..], &required, &body].concat());
+        assert_eq!(without_sub_group_sizes(&module).as_ref(), Some(&plain));
+        assert_eq!(without_sub_group_sizes(&plain), None);
+        let lacking = |sizes: &[u64]| {
+            let device = DeviceInfo { sub_group_sizes: sizes.to_vec(), ..simulator::device() };
+            lacking(&module, &device)
+        };
+        assert_eq!([lacking(&[]), lacking(&[4, 8])], [None, None]);
+        assert_eq!(lacking(&[16, 32]).as_deref(), Some("sub-groups of 8 work-items"));
     }
 }

@@ -303,11 +303,12 @@ impl OpenClExecutor {
                 error.help("choose another with --device: `kassay devices` tells what each has, and `sim` has it all")
             );
         }
+        let code = signature::suited(code, self.info());
         let id = self.next;
         self.next += 1;
         if let Worker::Ready(mut process, loaded) = std::mem::replace(&mut self.worker, Worker::None) {
             let deadline = Instant::now() + self.options.load_timeout;
-            match send(&mut process, id, code) {
+            match send(&mut process, id, &code) {
                 Ok(()) => self.worker = Worker::Loading(process, loaded, id, deadline),
                 Err(LoadFailure::Refused(e)) => {
                     self.worker = Worker::Ready(process, loaded);
@@ -322,7 +323,7 @@ impl OpenClExecutor {
         let mut read_only = signature::read_only(&code.bytes, &code.entry);
         read_only.resize(read_only.len().max(code.read_only.len()), false);
         read_only.iter_mut().zip(&code.read_only).for_each(|(one, said)| *one |= said);
-        self.programs.insert(id, Program { code: code.clone(), read_only });
+        self.programs.insert(id, Program { code, read_only });
         Ok(ProgramId(id))
     }
 

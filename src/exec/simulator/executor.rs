@@ -21,6 +21,7 @@ use crate::exec::{
     Capabilities, Checks, Code, DeviceInfo, Executor, Fault, HostCode, Joins, Observation, ProgramId, Run, RunOptions,
     RunResult, Schedules, Sweep, SweepOutcome, Target, VariationOutcome, difference,
 };
+use crate::kernel::sub_groups;
 use crate::suite::launch::Launch;
 
 /// What simulators can do. They gain nothing from batches.
@@ -407,6 +408,7 @@ pub fn device() -> DeviceInfo {
         index: None,
         max_work_group_size: MAX_GROUP_ITEMS,
         max_work_item_sizes: [MAX_GROUP_ITEMS; 3],
+        sub_group_sizes: (0..=sub_groups::LARGEST.ilog2()).map(|bits| 1 << bits).collect(),
         local_memory: MAX_LOCAL_BYTES,
         global_memory: memory,
         max_allocation: memory / 2,

@@ -5,7 +5,7 @@ use super::lookup;
 use super::observation::FaultKind;
 use super::shadow::{Shadow, Strided};
 use super::work_group::{MAX_EXCHANGED_BYTES, State, SyncPoint};
-use crate::lower::host::abi::{OF_SUB_GROUP, SUB_GROUP};
+use crate::lower::host::abi::OF_SUB_GROUP;
 
 /// The effect on memory once all have arrived.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +35,9 @@ impl Effect {
 /// Waits until all work-items of the group, or sub-group, have arrived. Memory is ordered before they continue.
 fn synchronise(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, effect: Effect) {
     item.arrive_at(at);
-    let (place, number) = (item.place(), item.index() / SUB_GROUP as u32);
+    let (place, index) = (item.place(), item.index());
     let (run, slot) = item.run_and_slot_mut();
+    let number = slot.sub_group_of(index);
     run.reached[at.0 as usize] = true;
     let members = if sub_group { slot.sub_group(number) } else { 0..slot.count };
     let arrivals = if sub_group { &mut slot.sub_arrivals[number as usize] } else { &mut slot.group_arrivals };
@@ -134,7 +135,7 @@ pub unsafe extern "C" fn exchange(
     let (start, own) = if kind == 0 {
         (turn * room, index as usize)
     } else {
-        let first = slot.sub_group(index / SUB_GROUP as u32).start;
+        let first = slot.sub_group(slot.sub_group_of(index)).start;
         ((2 + turn) * room + first as usize * MAX_EXCHANGED_BYTES, (index - first) as usize)
     };
     // SAFETY: the values lie in the slot's own memory, which has room for the longest values of all work-items; the

@@ -137,7 +137,7 @@ impl PreparedLaunch {
             let what = format!("a launch with {given} arguments for a kernel with {wanted}");
             return Err(Error::internal(what).into());
         }
-        let context = context(launch)?;
+        let context = context(launch, table.sub_group())?;
         let count = launch.args.len() + usize::from(probe_words.is_some());
         let mut offsets = OffsetAllocator::new();
         let starts: Vec<u64> = launch.args.iter().map(|arg| offsets.allocate(bytes_of(arg))).collect();
@@ -413,7 +413,7 @@ fn same_argument(a: &ArgValue, b: &ArgValue) -> bool {
     }
 }
 
-fn context(launch: &Launch) -> std::result::Result<GroupContext, PrepareError> {
+fn context(launch: &Launch, sub_group: u32) -> std::result::Result<GroupContext, PrepareError> {
     let range = &launch.range;
     let resolved = range.resolve(None, MAX_GROUP_ITEMS);
     let local = resolved.local;
@@ -437,5 +437,6 @@ fn context(launch: &Launch) -> std::result::Result<GroupContext, PrepareError> {
         groups: resolved.group_counts(),
         offset: range.offset,
         group_id: [0; 3],
+        sub_group: u64::from(sub_group),
     })
 }

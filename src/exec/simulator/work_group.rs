@@ -12,7 +12,7 @@ use super::program::Site;
 use super::run_state::RunState;
 use super::shadow::{Group, Shadow};
 use crate::error::Result;
-use crate::lower::host::abi::{Extent, GroupContext, ItemContext, SUB_GROUP};
+use crate::lower::host::abi::{Extent, GroupContext, ItemContext};
 use crate::lower::host::table::Space;
 use crate::suite::schedule::Preemption;
 
@@ -185,7 +185,7 @@ impl GroupSlot {
             last: 0,
             group_arrivals: Arrivals::default(),
             events: Events::default(),
-            sub_arrivals: vec![Arrivals::default(); count.div_ceil(SUB_GROUP) as usize],
+            sub_arrivals: vec![Arrivals::default(); count.div_ceil(prepared.context.sub_group) as usize],
             exchanged: vec![
                 Exchanged([0; MAX_EXCHANGED_BYTES]);
                 if prepared.exchanges { count as usize * 4 } else { 0 }
@@ -406,8 +406,14 @@ impl GroupSlot {
 
     /// The local linear ids of sub-group `number`.
     pub fn sub_group(&self, number: u32) -> std::ops::Range<u32> {
-        let start = number * SUB_GROUP as u32;
-        start..(start + SUB_GROUP as u32).min(self.count)
+        let size = self.context.sub_group as u32;
+        let start = number * size;
+        start..(start + size).min(self.count)
+    }
+
+    /// The number of the sub-group of the work-item with this local linear id.
+    pub fn sub_group_of(&self, index: u32) -> u32 {
+        index / self.context.sub_group as u32
     }
 }
 

@@ -40,6 +40,7 @@ use self::transfers::Transfer;
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
 use crate::kernel::interface::Interface;
+use crate::kernel::sub_groups;
 use crate::llvm::{Inst, View};
 use crate::lower::host::table::HostTable;
 
@@ -67,6 +68,11 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     let given = kernel.param_count();
     if given != arguments + u32::from(options.probe) {
         return Err(Error::internal(format!("{entry} has {given} arguments, not {arguments} and the probe buffer")));
+    }
+    let required_sub_group = options.interface.sub_groups.required();
+    if let Some(size) = required_sub_group.filter(|size| !sub_groups::is_size(*size)) {
+        let what = format!("{entry} requires sub-groups of {size} work-items");
+        return Err(Error::caller(what).help("the simulator has them of 1, 2, 4 and so on up to 64"));
     }
     let (kernel, item) = item_argument::append(view, kernel)?;
     blocks::gather_variables(kernel);
@@ -107,6 +113,7 @@ pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> R
     table.objects = objects.table();
     table.granule = objects.granules();
     table.local_bytes = objects.local_bytes();
+    table.required_sub_group = required_sub_group;
     table.stack_bytes = values::stack_bytes(view.layout(), kernel);
     canonical::verify(module, "weaving hooks")?;
     proofs::verify(view, kernel)?;

@@ -51,6 +51,8 @@ pub struct GroupContext {
     pub offset: [u64; 3],
     /// Id of this group.
     pub group_id: [u64; 3],
+    /// Number of work-items of a sub-group, by local linear id, 1 to 64; the last sub-group of a group may have fewer.
+    pub sub_group: u64,
 }
 
 /// State of a work-item. Code reads it and passes it to hooks.
@@ -338,6 +340,3 @@ pub mod mark {
 
 /// Flag of a barrier that only synchronises the sub-group.
 pub const OF_SUB_GROUP: u32 = 1 << 31;
-
-/// Number of work-items of a sub-group, by local linear id; the last sub-group of a group may have fewer.
-pub const SUB_GROUP: u64 = 16;

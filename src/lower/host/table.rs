@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::sub_groups;
+
 /// An address space (OpenCL C 6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -230,7 +232,16 @@ pub struct HostTable {
     pub leaves: bool,
     /// Length of the longest access of known length, in bytes.
     pub longest_access: u32,
+    /// The number of work-items of a sub-group that the kernel requires ([`crate::kernel::sub_groups`]).
+    pub required_sub_group: Option<u32>,
     /// By object: the size in bytes of one shadow cell (a power of two up to 16), such that every aligned access that
     /// may touch the object covers complete cells.
     pub granule: Vec<u32>,
+}
+
+impl HostTable {
+    /// The number of work-items of a full sub-group: what the kernel requires, or else the same for all.
+    pub fn sub_group(&self) -> u32 {
+        self.required_sub_group.unwrap_or(sub_groups::SIMULATED)
+    }
 }

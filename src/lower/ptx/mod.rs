@@ -10,11 +10,12 @@ pub mod target;
 
 use inkwell::module::Module;
 
-use self::target::MOST_ITEMS;
+use self::target::{MOST_ITEMS, WARP};
 use super::code::{Code, Lowered, LoweringOptions};
 use super::{builtins as lowered_builtins, undefined};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
+use crate::kernel::sub_groups::SubGroups;
 use crate::llvm::{AddressSpace, AttributeIndex, Function, View};
 
 /// Lowers a (woven) module.
@@ -32,6 +33,7 @@ pub fn lower(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Lowe
 
 fn lowered(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Result<Code> {
     undefined::refuse(&module)?;
+    refuse_sub_groups(&module, entry)?;
     lowered_builtins::plain(&module);
     let machine = emit::machine(options.effort)?;
     let mut module = retarget::retarget(module, &machine)?;
@@ -43,6 +45,19 @@ fn lowered(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Result
     let ptx = emit::emit(&module, options)?;
     let build_options = emit::build_options(options.effort, ptx.len());
     Ok(Code::ptx(ptx, entry, build_options))
+}
+
+/// Refuses a kernel that requires sub-groups which are no warps.
+fn refuse_sub_groups(module: &Module<'_>, entry: &str) -> Result<()> {
+    let view = View::of(module);
+    let required = view.function(entry).and_then(|kernel| SubGroups::of(view, kernel).required());
+    match required.filter(|size| *size != WARP) {
+        None => Ok(()),
+        Some(size) => Err(Error::environment(format!(
+            "kernel `{entry}` requires sub-groups of {size} work-items, where NVIDIA's devices have {WARP}"
+        ))
+        .help("run it on the simulator with --device sim, or on another device")),
+    }
 }
 
 /// Gives functions and calls the conventions of PTX.

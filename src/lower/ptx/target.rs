@@ -11,5 +11,8 @@ pub const FEATURES: &str = "+ptx70";
 /// What results call this code.
 pub const NAME: &str = "PTX_7.0_sm_70";
 
+/// Work-items of a sub-group on NVIDIA's devices.
+pub const WARP: u32 = 32;
+
 /// Work-items of the largest work-group that a device takes.
 pub const MOST_ITEMS: u32 = 1024;

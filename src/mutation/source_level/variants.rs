@@ -16,7 +16,7 @@ use crate::kernel::compile::Loaded;
 use crate::kernel::interface::{Arg, ArgSource};
 use crate::kernel::options::KernelOptions;
 use crate::kernel::variants::{self, EditedFile};
-use crate::kernel::{canonical, implicit, module};
+use crate::kernel::{canonical, implicit};
 use crate::llvm::{Linkage, View, passes};
 use crate::lower::spirv;
 use crate::mutation::equivalence::delete_body;
@@ -98,7 +98,7 @@ impl Reader<'_> {
     /// Brings a variant into canonical form.
     fn canonical<'c>(&self, context: &'c Context, machine: &TargetMachine, bitcode: &[u8]) -> Result<Module<'c>> {
         if !self.has_implicit {
-            let mut module = module::parse(context, bitcode, &self.loaded.source)?;
+            let mut module = self.loaded.parse(context, bitcode)?;
             canonical::keep_only(&mut module, self.entry, machine)?;
             canonical::canonicalise(&mut module, self.entry, machine)?;
             // Otherwise the edit brought in code that needs implicit arguments.
@@ -114,6 +114,7 @@ impl Reader<'_> {
             spirv: None,
             ast: None,
             file_lookups: Vec::new(),
+            sub_group_size: self.loaded.sub_group_size,
         };
         Ok(KernelFile::parse(context, &compiled)?.canonical(self.entry, self.loaded.format, &self.variables)?.0)
     }

@@ -77,6 +77,9 @@ fn interface(kernel: &Kernel, style: &Style) -> String {
     if let Some([x, y, z]) = kernel.required_local {
         let _ = writeln!(out, "\n  required local size: {x} x {y} x {z}");
     }
+    if let Some(size) = kernel.sub_group_size {
+        let _ = writeln!(out, "\n  required size of sub-groups: {size}");
+    }
     if !kernel.local_variables.is_empty() {
         out.push_str(&section(style, "local variables"));
         let mut table = Table::new(4, "lrl");

@@ -349,6 +349,7 @@ pub fn inspect_result() -> InspectResult {
             },
         ],
         required_local: Some([16, 16, 1]),
+        sub_group_size: None,
         local_variables: vec![
             inspect::LocalVariable { name: "tile".into(), size: 4096 },
             inspect::LocalVariable { name: "n".into(), size: 4 },
@@ -390,6 +391,7 @@ pub fn inspect_result() -> InspectResult {
         name: "copy".into(),
         args: vec![arg(0, None, "uint*", "global", "none"), arg(1, None, "uint*", "local", "none")],
         required_local: None,
+        sub_group_size: Some(8),
         local_variables: Vec::new(),
         functions: vec!["copy".into()],
         counts: inspect::Counts { basic_blocks: 1, ..Default::default() },

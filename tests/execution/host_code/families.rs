@@ -151,7 +151,7 @@ fn groups_reduce_scan_and_broadcast() {
         o[7] = work_group_broadcast(x, 3, 1); o[8] = work_group_all(x > -6); o[9] = work_group_any(x == 7);
         o[10] = work_group_all(x > -5);
     }";
-    let range = Range { dimensions: 2, global: [7, 5, 1], local: [7, 5, 1], offset: [0; 3] };
+    let range = Range { dimensions: 2, global: [7, 5, 1], local: [7, 5, 1], ..Range::linear(1, 1) };
     let seen = result(source, "CL2.0", range, 32 * 35);
     let x: Vec<i32> = (0..35).map(|i| i * 7 % 13 - 5).collect();
     for (i, o) in seen.chunks_exact(32).enumerate() {
@@ -177,40 +177,75 @@ fn sub_groups_exchange() {
     let source = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable
     kernel void k(global int *out) {
         uint i = get_local_linear_id();
-        global int *o = out + 16 * i;
+        global int *o = out + 32 * i;
         int x = 100 + i;
         o[0] = sub_group_reduce_add(x); o[1] = sub_group_scan_exclusive_add(x); o[2] = sub_group_scan_inclusive_max(x);
-        o[3] = sub_group_broadcast(x, 2); o[4] = sub_group_all(x > 100); o[5] = sub_group_any(x == 120);
+        o[3] = sub_group_broadcast(x, 0); o[4] = sub_group_all(x > 100); o[5] = sub_group_any(x == 120);
         sub_group_barrier(CLK_LOCAL_MEM_FENCE);
         o[6] = sub_group_shuffle(x, 1); o[7] = sub_group_shuffle_xor(x, 1); o[8] = sub_group_shuffle_down(x, 2);
-        o[9] = sub_group_ballot(x % 2).x; o[10] = sub_group_shuffle_up(x, 3);
-        o[11] = sub_group_clustered_reduce_add(x, 4); o[12] = sub_group_rotate(x, 5);
+        o[9] = sub_group_shuffle_up(x, 3); o[10] = sub_group_clustered_reduce_add(x, 4); o[11] = sub_group_rotate(x, 5);
+        uint4 odd = sub_group_ballot(x % 2);
+        o[12] = odd.x; o[13] = odd.y; o[14] = odd.z | odd.w;
+        o[15] = sub_group_ballot_bit_count(odd); o[16] = sub_group_ballot_inclusive_scan(odd);
+        o[17] = sub_group_ballot_exclusive_scan(odd); o[18] = sub_group_inverse_ballot(odd);
+        o[19] = sub_group_ballot_find_lsb(odd); o[20] = sub_group_ballot_find_msb(odd);
+        o[21] = sub_group_ballot_bit_count((uint4)(~0u)); o[22] = sub_group_ballot_find_msb((uint4)(~0u));
+        uint4 masks[5] = {get_sub_group_eq_mask(), get_sub_group_ge_mask(), get_sub_group_gt_mask(),
+                          get_sub_group_le_mask(), get_sub_group_lt_mask()};
+        for (uint m = 0; m < 5; m++) {
+            o[23 + m] = masks[m].x ^ masks[m].y * 3;
+        }
     }";
-    let seen = result(source, "CL3.0", Range::linear(36, 36), 16 * 36);
-    for (i, o) in seen.chunks_exact(16).enumerate() {
-        let i = i as i32;
-        let first = i / 16 * 16;
-        let count = (36 - first).min(16);
-        let x = |i: i32| 100 + i;
-        let all = first..first + count;
-        let within = |rank: i32| if (0..count).contains(&rank) { x(first + rank) } else { x(i) };
-        let cluster = i / 4 * 4;
-        let wanted = [
-            all.clone().map(x).sum(),
-            (first..i).map(x).sum(),
-            x(i),
-            x(first + 2),
-            i32::from(first > 0),
-            i32::from(all.contains(&20)),
-            x(first + 1),
-            within((i - first) ^ 1),
-            within(i - first + 2),
-            0xaaaa & ((1 << count) - 1),
-            within(i - first - 3),
-            (cluster..cluster + 4).map(x).sum(),
-            x(first + (i - first + 5) % count),
-        ];
-        assert_eq!(o[..13], wanted, "{i}");
+    for size in [1, 4, 16, 32, 64] {
+        let range = Range { sub_group: size, ..Range::linear(100, 100) };
+        let seen = result(source, "CL3.0", range, 32 * 100);
+        let size = size as i32;
+        for (i, o) in seen.chunks_exact(32).enumerate() {
+            let i = i as i32;
+            let first = i / size * size;
+            let (count, rank) = ((100 - first).min(size), i - first);
+            let x = |i: i32| 100 + i;
+            let all = first..first + count;
+            let within = |rank: i32| if (0..count).contains(&rank) { x(first + rank) } else { x(i) };
+            let cluster = first + rank / 4 * 4;
+            let bits = |of: &dyn Fn(i32) -> bool| (0..count).filter(|k| of(*k)).fold(0_u64, |bits, k| bits | 1 << k);
+            let odd = bits(&|k| (first + k) % 2 == 1);
+            let below = |k: i32| odd & ((1_u128 << k) - 1) as u64;
+            let words = |bits: u64| [bits as i32, (bits >> 32) as i32];
+            let folded = |bits: u64| words(bits)[0] ^ words(bits)[1].wrapping_mul(3);
+            let [low, high] = words(odd);
+            let wanted = [
+                all.clone().map(x).sum(),
+                (first..i).map(x).sum(),
+                x(i),
+                x(first),
+                i32::from(first > 0),
+                i32::from(all.contains(&20)),
+                within(1),
+                within(rank ^ 1),
+                within(rank + 2),
+                within(rank - 3),
+                (cluster..(cluster + 4).min(first + count)).map(x).sum(),
+                x(first + (rank + 5) % count),
+                low,
+                high,
+                0,
+                odd.count_ones() as i32,
+                below(rank + 1).count_ones() as i32,
+                below(rank).count_ones() as i32,
+                (odd >> rank & 1) as i32,
+                if odd == 0 { 0 } else { odd.trailing_zeros() as i32 },
+                if odd == 0 { 0 } else { 63 - odd.leading_zeros() as i32 },
+                count,
+                count - 1,
+                folded(bits(&|k| k == rank)),
+                folded(bits(&|k| k >= rank)),
+                folded(bits(&|k| k > rank)),
+                folded(bits(&|k| k <= rank)),
+                folded(bits(&|k| k < rank)),
+            ];
+            assert_eq!(o[..28], wanted, "{i}, {size} in a sub-group");
+        }
     }
 }
 

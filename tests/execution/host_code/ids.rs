@@ -20,8 +20,11 @@ const SOURCE: &str = "kernel void k(global int *out) {
 
 #[test]
 fn work_item_functions_return_the_values_of_the_contexts() {
-    let range = Range { dimensions: 3, global: [7, 5, 3], local: [4, 5, 2], offset: [10, 0, 100] };
-    for effort in [Effort::Quick, Effort::Full] {
+    let range = Range { dimensions: 3, global: [7, 5, 3], local: [4, 5, 2], offset: [10, 0, 100], sub_group: 16 };
+    let sizes = [(Effort::Quick, 16), (Effort::Full, 16), (Effort::Quick, 1), (Effort::Full, 8), (Effort::Quick, 64)];
+    for (effort, sub_group) in sizes {
+        let range = Range { sub_group, ..range };
+        let most = sub_group as i32;
         let loaded = Loaded::new(&code(SOURCE, "CL3.0", effort).unwrap());
         let mut out = vec![0; 7 * 5 * 3 * 64 * 4];
         run(&loaded, range, &mut [Arg::Buffer(&mut out)]);
@@ -57,11 +60,11 @@ fn work_item_functions_return_the_values_of_the_contexts() {
                     }
                     let linear = (local[2] * size[1] + local[1]) * size[0] + local[0];
                     let items: i32 = size.iter().product();
-                    let sub_groups = (items + 15) / 16;
-                    let last = linear / 16 == sub_groups - 1 && items % 16 != 0;
-                    let sub_group_size = if last { items % 16 } else { 16 };
-                    wanted.extend([3, linear, linear / 16, linear % 16, sub_group_size, 16, sub_groups, 3]);
-                    assert_eq!(seen, wanted, "{id:?} {effort:?}");
+                    let sub_groups = (items + most - 1) / most;
+                    let rest = items - linear / most * most;
+                    wanted.extend([3, linear, linear / most, linear % most, rest.min(most), most.min(40)]);
+                    wanted.extend([sub_groups, (40 + most - 1) / most]);
+                    assert_eq!(seen, wanted, "{id:?} {effort:?}, {most} in a sub-group");
                 }
             }
         }

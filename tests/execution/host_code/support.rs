@@ -156,7 +156,8 @@ unsafe extern "C" fn exchange(
         let base = group_state.values[turn as usize].as_ptr().cast::<u8>().cast_mut();
         std::ptr::copy_nonoverlapping(value, base.add((rank as i64 * bytes) as usize), bytes as usize);
         group_state.barrier.wait();
-        let first = if sub_group == 0 { 0 } else { rank / abi::SUB_GROUP * abi::SUB_GROUP };
+        let size = (*(*item).group).sub_group;
+        let first = if sub_group == 0 { 0 } else { rank / size * size };
         base.add((first as i64 * bytes) as usize)
     }
 }
@@ -325,11 +326,13 @@ pub struct Range {
     pub global: [u64; 3],
     pub local: [u64; 3],
     pub offset: [u64; 3],
+    /// Number of work-items of a sub-group.
+    pub sub_group: u64,
 }
 
 impl Range {
     pub fn linear(global: u64, local: u64) -> Range {
-        Range { dimensions: 1, global: [global, 1, 1], local: [local, 1, 1], offset: [0; 3] }
+        Range { dimensions: 1, global: [global, 1, 1], local: [local, 1, 1], offset: [0; 3], sub_group: 16 }
     }
 }
 
@@ -368,6 +371,7 @@ pub fn run(loaded: &Loaded, range: Range, args: &mut [Arg<'_>]) {
             groups,
             offset: range.offset,
             group_id,
+            sub_group: range.sub_group,
         };
         let items: u64 = local_size.iter().product();
         let room = || (0..items * 32).map(|_| AtomicU64::new(0)).collect();

@@ -77,6 +77,9 @@ pub fn choose(selector: &DeviceSelector, target: Target) -> Result<(FoundDevice,
     }))
 }
 
+/// The query of the extension cl_intel_required_subgroup_size.
+const CL_DEVICE_SUB_GROUP_SIZES_INTEL: u32 = 0x4108;
+
 /// Queries a device's properties; those that it does not report are empty or 0.
 pub fn describe(found: FoundDevice) -> DeviceInfo {
     use device::{
@@ -116,6 +119,10 @@ pub fn describe(found: FoundDevice) -> DeviceInfo {
         fp16: has("cl_khr_fp16"),
         fp64: has("cl_khr_fp64"),
         images: data(CL_DEVICE_IMAGE_SUPPORT).first().is_some_and(|b| *b != 0),
+        sub_group_sizes: match has("cl_intel_required_subgroup_size") {
+            true => numbers(CL_DEVICE_SUB_GROUP_SIZES_INTEL),
+            false => Vec::new(),
+        },
     };
     // In PTX, images are buffers.
     info.images |= info.target() == Some(Target::Ptx);

@@ -130,6 +130,11 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             }
             Reply::Unloaded
         }
+        Request::SubGroup { program, range } => {
+            let Some(open) = open else { return unprepared() };
+            let Some(loaded) = open.programs.get(&program) else { return unprepared() };
+            Reply::SubGroup(loaded.sub_group_size(open.device, &range))
+        }
         Request::Run { program, memory, range, args, margins, views, repeats, probe, head, kept, outputs } => {
             let Some(open) = open else { return unprepared() };
             let Some(loaded) = open.programs.get(&program) else { return unprepared() };

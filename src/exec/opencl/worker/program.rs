@@ -4,13 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
 
 use opencl3::context::Context;
-use opencl3::kernel::{self, CL_KERNEL_NUM_ARGS};
+use opencl3::kernel::{self, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS};
 use opencl3::program::{self, CL_PROGRAM_BUILD_LOG};
 use opencl3::types::{cl_context, cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_program};
 
 use super::super::errors;
 use super::handles::{Kernel, Memory, Program};
 use crate::exec::Target;
+use crate::suite::launch::NdRange;
 
 /// OpenCL's error for code of a form that no driver takes.
 const CL_INVALID_BINARY: cl_int = -42;
@@ -39,6 +40,16 @@ impl LoadedProgram {
     /// The kernel.
     pub fn kernel(&self) -> cl_kernel {
         self.kernel.borrow().0
+    }
+
+    /// How many work-items the sub-groups of a launch of this range have, as far as the driver tells.
+    pub fn sub_group_size(&self, device: cl_device_id, range: &NdRange) -> Option<u32> {
+        let sizes = range.local?.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+        let sizes = &sizes[..range.dims.min(3) as usize];
+        let (bytes, sizes) = (size_of_val(sizes), sizes.as_ptr().cast());
+        let asked = CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE;
+        let size = kernel::get_kernel_sub_group_info(self.kernel(), device, asked, bytes, sizes);
+        u32::try_from(size.ok()?.to_size()).ok().filter(|size| *size > 0)
     }
 
     /// Notes that an argument is set to a pointer.

@@ -14,7 +14,6 @@ use std::cell::Cell;
 use super::clocks::Clock;
 use super::groups::ShadowGroup;
 use super::launch::Memory;
-use crate::lower::host::abi::SUB_GROUP;
 use crate::lower::host::table::{Ordering, Scope};
 
 /// The interval of accesses by copies, which no barrier ends.
@@ -65,23 +64,22 @@ fn named(flags: u32) -> impl Iterator<Item = Memory> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ItemId {
     group: u32,
+    sub_group: u32,
     item: u32,
 }
 
 impl ItemId {
-    fn of(number: u32, stride: u32) -> ItemId {
-        ItemId { group: number / stride, item: number % stride }
-    }
-
-    fn sub_group(self) -> u32 {
-        self.item / SUB_GROUP as u32
+    /// Work-item `number`, where groups have `stride` numbers and sub-groups `size` work-items.
+    fn of(number: u32, stride: u32, size: u32) -> ItemId {
+        let item = number % stride;
+        ItemId { group: number / stride, sub_group: item / size, item }
     }
 }
 
 fn includes(scope: Scope, a: ItemId, b: ItemId) -> bool {
     match scope {
         Scope::WorkItem => a == b,
-        Scope::SubGroup => a.group == b.group && a.sub_group() == b.sub_group(),
+        Scope::SubGroup => a.group == b.group && a.sub_group == b.sub_group,
         Scope::WorkGroup => a.group == b.group,
         Scope::Device | Scope::AllDevices => true,
     }
@@ -99,7 +97,7 @@ struct Release {
 fn add_release(releases: &mut Vec<Release>, release: &Release, narrow: bool) {
     let same = |r: &&mut Release| {
         r.scope == release.scope
-            && (!narrow || (r.by.group == release.by.group && r.by.sub_group() == release.by.sub_group()))
+            && (!narrow || (r.by.group == release.by.group && r.by.sub_group == release.by.sub_group))
     };
     match releases.iter_mut().find(same) {
         Some(known) => join(&mut known.known, &release.known, u32::MAX),
@@ -159,6 +157,8 @@ pub struct SyncFeatures {
 #[derive(Debug, Default)]
 pub struct HappensBefore {
     seen: SyncFeatures,
+    /// Number of work-items of a sub-group.
+    sub_group: u32,
     items: FxHashMap<u32, Item>,
     groups: FxHashMap<u32, Group>,
     release_sequences: FxHashMap<Location, ReleaseSequence>,
@@ -170,8 +170,8 @@ pub struct HappensBefore {
 
 impl HappensBefore {
     /// An empty relation for a launch with these kinds of synchronisation.
-    pub fn new(seen: SyncFeatures) -> HappensBefore {
-        HappensBefore { seen, ..HappensBefore::default() }
+    pub fn new(seen: SyncFeatures, sub_group: u32) -> HappensBefore {
+        HappensBefore { seen, sub_group, ..HappensBefore::default() }
     }
 
     /// Returns whether anything but barriers orders accesses.
@@ -266,7 +266,7 @@ impl HappensBefore {
         slot: &ShadowGroup,
         at: Memory,
     ) -> bool {
-        let [x, y] = [a.0, b.0].map(|number| ItemId::of(number, slot.stride));
+        let [x, y] = [a.0, b.0].map(|number| ItemId::of(number, slot.stride, self.sub_group));
         [a.1, b.1].into_iter().all(|ordering| includes(effective_scope(ordering, at), x, y))
     }
 
@@ -276,7 +276,7 @@ impl HappensBefore {
         for number in &group.items {
             let Some(item) = self.items.get(number) else { continue };
             join(&mut group.known, &item.known, flags);
-            let me = ItemId::of(*number, slot.stride);
+            let me = ItemId::of(*number, slot.stride, self.sub_group);
             for release in item.read.iter().filter(|r| includes(r.scope, r.by, me) && includes(scope, r.by, me)) {
                 self.acquired = true;
                 join(&mut group.known, &release.known, flags);
@@ -290,7 +290,7 @@ impl HappensBefore {
             named(flags).for_each(|m| item.known[m as usize] = group.known[m as usize].clone());
         }
         if scope >= Scope::Device {
-            let by = ItemId::of(slot.first, slot.stride);
+            let by = ItemId::of(slot.first, slot.stride, self.sub_group);
             let release = Release { scope, by, known: restricted_to(&group.known, flags) };
             add_release(&mut group.released, &release, self.seen.narrow);
         }
@@ -298,7 +298,7 @@ impl HappensBefore {
 
     /// The work-items of a sub-group have synchronised at its barrier.
     pub fn sub_group_barrier(&mut self, slot: &ShadowGroup, sub_group: u32, flags: u32) {
-        let size = SUB_GROUP as u32;
+        let size = self.sub_group;
         let items = sub_group * size..((sub_group + 1) * size).min(slot.copier());
         let mut all = Clocks::default();
         for item in items.clone() {
@@ -321,7 +321,7 @@ impl HappensBefore {
         scope: Scope,
     ) {
         let narrow = self.seen.narrow;
-        let me = ItemId::of(slot.first + item, slot.stride);
+        let me = ItemId::of(slot.first + item, slot.stride, self.sub_group);
         if acquires {
             self.acquired = true;
             let item = self.item(slot, item);
@@ -351,7 +351,7 @@ impl HappensBefore {
         let releases = release_sequence.releases.clone();
         let seen = self.seen;
         self.acquired |= ordering.is_some_and(|o| o.acquire);
-        let me = ItemId::of(slot.first + item, slot.stride);
+        let me = ItemId::of(slot.first + item, slot.stride, self.sub_group);
         let item = self.item(slot, item);
         for release in &releases {
             let reached =
@@ -375,7 +375,7 @@ impl HappensBefore {
         stores: bool,
     ) {
         let number = slot.first + item;
-        let by = ItemId::of(number, slot.stride);
+        let by = ItemId::of(number, slot.stride, self.sub_group);
         let mut releases = Vec::new();
         if ordering.is_some_and(|o| o.release) {
             let known = self.release(slot, item, at.flag());

@@ -71,6 +71,8 @@ pub struct Shadow {
     code: SyncFeatures,
     /// The same, as far as the first pass has observed.
     seen: SyncFeatures,
+    /// Number of work-items of a sub-group.
+    sub_group: u32,
 }
 
 impl Shadow {
@@ -98,6 +100,7 @@ impl Shadow {
             areas: Vec::new(),
             code,
             seen: code,
+            sub_group: table.sub_group(),
         }
     }
 
@@ -136,7 +139,7 @@ impl Shadow {
                 self.footprint_counter.as_mut().map_or(Ok(()), |footprint_counter| footprint_counter.begin(areas))
             }
             Pass::Record => {
-                self.recorder = Some(Box::new(Recorder::new(self.sites.clone(), areas, self.seen)?));
+                self.recorder = Some(Box::new(Recorder::new(self.sites.clone(), areas, self.seen, self.sub_group)?));
                 Ok(())
             }
         }

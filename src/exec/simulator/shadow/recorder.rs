@@ -38,17 +38,18 @@ pub struct Recorder {
 unsafe impl Send for Recorder {}
 
 impl Recorder {
-    /// A recorder without findings.
+    /// A recorder without findings, for sub-groups of this size.
+    ///
     /// # Errors
     /// `Environment`: not enough memory.
-    pub fn new(sites: Vec<Site>, areas: &[Area], seen: SyncFeatures) -> Result<Recorder> {
+    pub fn new(sites: Vec<Site>, areas: &[Area], seen: SyncFeatures, sub_group: u32) -> Result<Recorder> {
         // Records are kept by place, regardless of the slot.
         let areas: Vec<Area> = areas.iter().map(|area| Area { memory: Memory::Global, ..*area }).collect();
         let mut numbers = CellArrays::default();
         numbers.begin(&areas)?;
         Ok(Recorder {
             sites,
-            order: HappensBefore::new(seen),
+            order: HappensBefore::new(seen, sub_group),
             numbers,
             records: Vec::new(),
             findings: Findings::default(),

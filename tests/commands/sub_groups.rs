@@ -1,0 +1,160 @@
+//! `--sub-group-size` and the suite's `sub_group_size`: the simulator and devices agree about sub-groups of every size.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::common::TestResult;
+use crate::common::kernels::source_file;
+use crate::common::program::{at, json, read, run as kassay};
+
+/// What it leaves depends on the size of sub-groups. The second kernel requires one, the third does not use any.
+const KERNEL: &str = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+kernel void k(global uint *out, global const uint *in)
+{
+    uint i = get_global_id(0);
+    global uint *o = out + 8 * i;
+    o[0] = get_sub_group_local_id();
+    o[1] = get_sub_group_id() * 1000 + get_num_sub_groups();
+    o[2] = get_sub_group_size();
+    o[3] = sub_group_reduce_add(in[i]);
+    o[4] = sub_group_scan_inclusive_max(in[i]);
+    o[5] = sub_group_scan_exclusive_add(in[i]);
+    o[6] = sub_group_broadcast(in[i], get_sub_group_size() - 1);
+    o[7] = sub_group_any(in[i] % 16 == 3) + 2 * sub_group_all(in[i] % 16 < 14);
+}
+__attribute__((intel_reqd_sub_group_size(8)))
+kernel void eight(global uint *out, global const uint *in)
+{
+    out[get_global_id(0)] = sub_group_reduce_add(in[get_global_id(0)]);
+}
+kernel void none(global uint *out, global const uint *in)
+{
+    out[get_global_id(0)] = in[get_global_id(0)];
+}
+";
+
+fn suite(folder: &Path, entry: &str, size: &str) -> TestResult<std::path::PathBuf> {
+    let path = folder.join(format!("{entry}.toml"));
+    let text = format!(
+        "kernel = \"k.cl\"
+entry = \"{entry}\"
+options = [\"-cl-std=CL3.0\"]
+{size}
+[[test]]
+name = \"full\"
+global = [128]
+local = [64]
+[test.args]
+in = {{ random = {{ len = 128, seed = 3, min = 0, max = 1000 }} }}
+out = {{ fill = 0, len = 1024 }}
+[[test]]
+name = \"ragged\"
+global = [216]
+local = [72]
+[test.args]
+in = {{ random = {{ len = 216, seed = 5, min = 0, max = 1000 }} }}
+out = {{ fill = 0, len = 1728 }}
+"
+    );
+    std::fs::write(&path, text)?;
+    Ok(path)
+}
+
+/// Returns what the tests leave on a device, by file.
+fn left(suite: &Path, options: &[&str]) -> TestResult<(Vec<Vec<u8>>, String)> {
+    let folder = tempfile::tempdir()?;
+    let (out, error, code) = kassay(&[&["run", at(suite), "--save-outputs", at(folder.path())], options].concat())?;
+    assert_eq!(code, 0, "{out}{error}");
+    let mut files: Vec<_> = walk(folder.path())?;
+    files.sort();
+    Ok((files.iter().map(std::fs::read).collect::<Result<_, _>>()?, error))
+}
+
+fn walk(folder: &Path) -> TestResult<Vec<std::path::PathBuf>> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { all.extend(walk(&path)?) } else { all.push(path) }
+    }
+    Ok(all)
+}
+
+#[test]
+fn devices_and_the_simulator_agree_about_every_size() -> TestResult {
+    let devices = json(&["devices"], 0)?;
+    let device =
+        devices["devices"].as_array().and_then(|all| all.iter().find(|d| d["code"] == "spirv")).ok_or("none")?;
+    let sizes: Vec<u64> =
+        device["sub_group_sizes"].as_array().ok_or("no list")?.iter().filter_map(Value::as_u64).collect();
+    let (folder, _) = source_file(KERNEL);
+    let path = suite(folder.path(), "k", "")?;
+    let mut seen = Vec::new();
+    for size in sizes.iter().filter(|size| **size <= 64).map(u64::to_string) {
+        let of = |device: &str| left(&path, &["--device", device, "--sub-group-size", &size]);
+        let (simulated, _) = of("sim")?;
+        let (on_device, _) = of("opencl")?;
+        assert!(!simulated.is_empty());
+        assert!(simulated == on_device, "sub-groups of {size}");
+        assert!(!seen.contains(&simulated), "sub-groups of {size} are like others");
+        seen.push(simulated);
+    }
+    // The suite's size is as good as the command's, which takes precedence; the kernel's own stays.
+    let (default, _) = left(&path, &["--device", "sim"])?;
+    let path = suite(folder.path(), "k", "sub_group_size = 16")?;
+    assert!(left(&path, &["--device", "sim"])?.0 == default);
+    assert!(left(&path, &["--device", "sim", "--sub-group-size", "4"])?.0 != default);
+    let path = suite(folder.path(), "eight", "")?;
+    let (eight, _) = left(&path, &["--device", "sim"])?;
+    for device in ["sim", "opencl"] {
+        assert!(left(&path, &["--device", device, "--sub-group-size", "32"])?.0 == eight, "on {device}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_device_that_picks_another_size_is_told_of() -> TestResult {
+    let (folder, _) = source_file(KERNEL);
+    let path = suite(folder.path(), "k", "")?;
+    let (_, note) = left(&path, &["--device", "opencl"])?;
+    // Where the device happens to have the simulator's size, there is nothing to be told.
+    let (on_device, simulated) = (left(&path, &["--device", "opencl"])?.0, left(&path, &["--device", "sim"])?.0);
+    assert_eq!(note.contains("`k` has sub-groups of "), on_device != simulated, "{note}");
+    let none = suite(folder.path(), "none", "")?;
+    assert!(!left(&none, &["--device", "opencl", "--sub-group-size", "4"])?.1.contains("sub-groups"));
+    Ok(())
+}
+
+#[test]
+fn sizes_that_there_are_not_are_refused_with_their_place() -> TestResult {
+    let (folder, kernel) = source_file(KERNEL);
+    let path = suite(folder.path(), "k", "sub_group_size = 12")?;
+    let (_, error, code) = kassay(&["run", at(&path)])?;
+    let wanted = ["k.toml:4:18: there are no sub-groups of 12 work-items", "help: give 1, 2, 4, 8, 16, 32 or 64"];
+    assert!(code == 2 && wanted.iter().all(|part| error.contains(part)), "{error}");
+    let (_, error, code) = kassay(&["inspect", at(&kernel), "--sub-group-size", "128"])?;
+    assert!(code == 2 && error.contains("there are no sub-groups of 128 work-items"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn generated_suites_keep_the_size_that_they_were_made_with() -> TestResult {
+    let (folder, kernel) = source_file(KERNEL);
+    for (entry, size, wanted) in
+        [("k", &["--sub-group-size", "32"][..], Some(32)), ("k", &[], Some(16)), ("none", &[], None)]
+    {
+        let made = folder.path().join(format!("{entry}-{}", size.len()));
+        let options =
+            ["generate", at(&kernel), "--entry", entry, "--cl-std", "CL3.0", "--max-execs", "20", "-o", at(&made)];
+        let (out, error, code) = kassay(&[&options[..], size].concat())?;
+        assert_eq!(code, 0, "{out}{error}");
+        let text = std::fs::read_to_string(made.join("suite.toml"))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("sub_group_size = "));
+        assert_eq!(line.map(str::parse).transpose()?, wanted, "{text}");
+        let result = folder.path().join("run.json");
+        let (out, error, code) = kassay(&["run", at(&made.join("suite.toml")), "--device", "sim", "-o", at(&result)])?;
+        assert_eq!(code, 0, "{out}{error}");
+        assert!(read(&result)?["tests"].as_array().is_some_and(|tests| !tests.is_empty()));
+    }
+    Ok(())
+}

@@ -86,15 +86,18 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         let with_vectors = options.mcdc.map(|_| parsed.under_test.with_vectors()).transpose()?;
         let under_test = with_vectors.as_ref().unwrap_or(&parsed.under_test);
         let def_use_code = options.def_use.then(|| def_use::build(&parsed.under_test)).transpose()?;
-        let Ran { mut measured, tests, device, target } = run_tests(first, parsed, under_test, options)?;
+        let Ran { mut measured, tests, device, target, note } = run_tests(first, parsed, under_test, options)?;
         let sites = &under_test.sites;
+        let mut left_out = Vec::from_iter(note);
         for variant in others {
             variant.with_suite(SyntaxTree::Needed, |other| {
                 let with_vectors = options.mcdc.map(|_| other.under_test.with_vectors()).transpose()?;
                 let under_test = with_vectors.as_ref().unwrap_or(&other.under_test);
                 let is_same = summary::rows(sites, "") == summary::rows(&under_test.sites, "");
                 variant.check_same("sites", is_same)?;
-                measured.extend(run_tests(variant, other, under_test, options)?.measured);
+                let ran = run_tests(variant, other, under_test, options)?;
+                measured.extend(ran.measured);
+                left_out.extend(ran.note);
                 Ok(())
             })?;
         }
@@ -107,7 +110,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         }
         let source = opened.source();
         let mut notes = sites.notes();
-        notes.extend(beside.notes);
+        notes.extend(beside.notes.into_iter().chain(left_out));
         let followed = match &def_use_code {
             Some(code) => Some((&code.plan, follow(opened, code, &tests)?)),
             None => None,
@@ -160,6 +163,8 @@ struct Ran {
     device: Device,
     /// The form of code that the device takes.
     target: Target,
+    /// Says which tests are left out.
+    note: Option<String>,
 }
 
 /// Runs the tests of a variant. `under_test`: its kernel, with what is to be measured.
@@ -174,7 +179,7 @@ fn run_tests(
     let slots = if options.counts { Slots::Items } else { Slots::Groups };
     let capabilities = loading.capabilities();
     let (code, plan) = under_test.instrumented(slots, capabilities.target)?;
-    let Loading { tests, executors } = loading;
+    let Loading { tests, executors, note } = loading;
     let mut runners = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;
@@ -208,7 +213,7 @@ fn run_tests(
         measure::test(runner.executor.as_mut(), &programs, test, &measuring)
     })?;
     let device = executors::device(runners[0].executor.device());
-    Ok(Ran { measured, tests, device, target: capabilities.target })
+    Ok(Ran { measured, tests, device, target: capabilities.target, note })
 }
 
 /// Follows definitions to their uses in all tests.

@@ -19,6 +19,8 @@ pub(super) struct Loading {
     pub tests: Vec<Test>,
     /// Each with the original kernel, which may still be building: `finish_load` must follow.
     pub executors: Vec<(Box<dyn Executor>, ProgramId)>,
+    /// Says which tests are left out, and why.
+    pub note: Option<String>,
 }
 
 impl Loading {
@@ -32,7 +34,7 @@ impl Loading {
         // While workers start.
         let expected = starting.target();
         let mut plain = under_test.plain(expected)?;
-        let executors = start_executors(opened, starting, &parsed.tests, &under_test.interface)?;
+        let executors = start_executors(opened, starting, &parsed.tests)?;
         let target = executors[0].target();
         if target != expected {
             plain = under_test.plain(target)?;
@@ -43,12 +45,12 @@ impl Loading {
     /// Begins to load the original kernel on executors that are ready, of which there is at least one.
     ///
     /// # Errors
-    /// `Caller` if the device does not support a test's schedule or its allowed faults; `Internal` if the kernel cannot be
+    /// `Caller` if the device does not support a test's schedule, or the allowed faults of every test; `Internal` if the kernel cannot be
     /// lowered.
     pub fn begin_on(opened: &Opened, executors: Vec<Box<dyn Executor>>, parsed: &Parsed<'_>) -> Result<Loading> {
         let under_test = &parsed.under_test;
         let first = executors.first().ok_or_else(|| Error::internal("no executor is ready"))?;
-        check_support(first.as_ref(), &parsed.tests, &under_test.interface)?;
+        check_schedules(first.as_ref(), &parsed.tests)?;
         let plain = under_test.plain(first.target())?;
         Loading::of(opened, parsed, executors, &plain)
     }
@@ -60,10 +62,12 @@ impl Loading {
         plain: &Code,
     ) -> Result<Loading> {
         let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(plain)).collect::<Result<_>>()?;
-        let tests = with_local_sizes(&parsed.tests, &parsed.under_test.interface, executors[0].device());
-        note_sub_groups(opened, &parsed.under_test.interface, &tests, (executors[0].as_mut(), programs[0]))?;
+        let (interface, checks) = (&parsed.under_test.interface, executors[0].capabilities().checks.faults);
+        let Runnable { tests, note } = runnable(&parsed.tests, interface, executors[0].device(), checks)?;
+        let tests = with_local_sizes(&tests, interface, executors[0].device());
+        note_sub_groups(opened, interface, &tests, (executors[0].as_mut(), programs[0]))?;
         let executors = executors.into_iter().zip(programs).collect();
-        Ok(Loading { tests, executors })
+        Ok(Loading { tests, executors, note })
     }
 
     /// Returns what the executors can do.
@@ -114,14 +118,13 @@ pub(super) fn with_local_sizes(tests: &[Test], interface: &Interface, device: &D
 /// Waits for executors and returns them, at least one.
 ///
 /// # Errors
-/// Those of the device; `Caller` if it does not support a test's schedule or its allowed faults.
+/// Those of the device; `Caller` if it does not support a test's schedule.
 pub(super) fn start_executors(
     opened: &Opened,
     starting: StartingExecutors,
     tests: &[Test],
-    interface: &Interface,
 ) -> Result<Vec<Box<dyn Executor>>> {
-    check_started(opened, starting.ready()?, tests, interface)
+    check_started(opened, starting.ready()?, tests)
 }
 
 /// Waits for executors as [`start_executors`] does, while this thread does something else.
@@ -132,7 +135,6 @@ pub(super) fn start_executors_during<T>(
     opened: &Opened,
     starting: StartingExecutors,
     tests: &[Test],
-    interface: &Interface,
     meanwhile: impl FnOnce() -> Result<T>,
 ) -> Result<(Vec<Box<dyn Executor>>, T)> {
     let (started, done) = std::thread::scope(|scope| {
@@ -141,7 +143,7 @@ pub(super) fn start_executors_during<T>(
         let lost = || Err(Error::internal("the thread that waited for the device ended early"));
         (waiting.join().unwrap_or_else(|_| lost()), done)
     });
-    Ok((check_started(opened, started?, tests, interface)?, done?))
+    Ok((check_started(opened, started?, tests)?, done?))
 }
 
 /// Checks what was started, and tells the user what there is to be told.
@@ -149,21 +151,20 @@ fn check_started(
     opened: &Opened,
     StartedExecutors { executors, note }: StartedExecutors,
     tests: &[Test],
-    interface: &Interface,
 ) -> Result<Vec<Box<dyn Executor>>> {
     if let Some(why) = note {
         opened.observer().note(&why);
     }
     let first = executors.first().ok_or_else(|| Error::internal("no executor was started"))?;
-    check_support(first.as_ref(), tests, interface)?;
+    check_schedules(first.as_ref(), tests)?;
     Ok(executors)
 }
 
-/// Checks that a device can run the tests.
+/// Checks that a device can keep the tests' schedules.
 ///
 /// # Errors
-/// `Caller` if it does not support a test's schedule or its allowed faults.
-fn check_support(first: &dyn Executor, tests: &[Test], interface: &Interface) -> Result<()> {
+/// `Caller` if it cannot.
+fn check_schedules(first: &dyn Executor, tests: &[Test]) -> Result<()> {
     let capabilities = first.capabilities();
     let beyond = |test: &&Test| !Schedule::is_map(&test.launch.schedule);
     if let Some(test) = tests.iter().find(beyond).filter(|_| capabilities.schedules != Schedules::All) {
@@ -174,23 +175,42 @@ fn check_support(first: &dyn Executor, tests: &[Test], interface: &Interface) ->
         ))
         .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
     }
-    if capabilities.checks.faults { Ok(()) } else { check_fault_support(tests, interface, first.device()) }
+    Ok(())
 }
 
-/// Checks that a device can run the tests that allow faults.
+/// The tests that a device can run.
+pub(super) struct Runnable {
+    /// At least one, if there is any.
+    pub tests: Vec<Test>,
+    /// Says which others there are, and why they are left out.
+    pub note: Option<String>,
+}
+
+/// Leaves out the tests that allow faults of which nobody knows what the device does at them. `checks`: whether it is known of all.
 ///
 /// # Errors
-/// `Caller` if it cannot.
-pub(super) fn check_fault_support(tests: &[Test], interface: &Interface, device: &DeviceInfo) -> Result<()> {
-    let refused = tests.iter().find_map(|t| Some((t, faults::refusal(&t.launch, &t.faulted, interface)?)));
-    match refused {
-        None => Ok(()),
-        Some((test, why)) => Err(Error::caller(format!(
-            "the test `{}` allows faults, which {} cannot run: {why}",
-            test.name, device.name
+/// `Caller` if that is true of every test.
+pub(super) fn runnable(tests: &[Test], interface: &Interface, device: &DeviceInfo, checks: bool) -> Result<Runnable> {
+    let refusal = |test: &Test| faults::refusal(&test.launch, &test.faulted, interface).filter(|_| !checks);
+    let refused: Vec<(&str, String)> = tests.iter().filter_map(|t| Some((&*t.name, refusal(t)?))).collect();
+    let Some((first, why)) = refused.first() else { return Ok(Runnable { tests: tests.to_vec(), note: None }) };
+    if refused.len() == tests.len() {
+        return Err(Error::caller(format!(
+            "the test `{first}` allows faults, which {} cannot run: {why}",
+            device.name
         ))
-        .help("run it on the simulator with --device sim, or give the buffers that are missed a `margin` that is large enough")),
+        .help("run it on the simulator with --device sim, or give the buffers that are missed a `margin` that is large enough"));
     }
+    let names: Vec<String> = refused.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let note = format!(
+        "{} of {} tests allow faults that {} cannot run, and were left out: {} ({why}); the simulator runs them (--device sim)",
+        refused.len(),
+        tests.len(),
+        device.name,
+        names.join(", ")
+    );
+    let tests = tests.iter().filter(|test| refusal(test).is_none()).cloned().collect();
+    Ok(Runnable { tests, note: Some(note) })
 }
 
 /// Converts the description of a device to that of results.

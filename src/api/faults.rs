@@ -1,13 +1,13 @@
 //! Runs tests on variants of a kernel that have faults, to learn which tests find them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::input::Input;
 use super::opened::Opened;
 use super::options::OpenOptions;
-use super::run::each_test;
+use super::run::{Ended, each_test};
 use crate::compare::study::Fault;
 use crate::error::{Error, Result};
 use crate::hash;
@@ -121,10 +121,12 @@ fn with_file(error: Error, file: &Path) -> Error {
     }
 }
 
-/// Runs all tests once.
+/// Runs all tests once that the device can run; of others, nothing is known.
 fn left(opened: &Opened) -> Result<Vec<Left>> {
-    let (found, _) = each_test(opened, |_, run| Ok(run.as_ref().ok().map(|observation| observation.outputs.clone())))?;
-    Ok(found)
+    let outputs = |run: &Ended| run.as_ref().ok().map(|observation| observation.outputs.clone());
+    let found = each_test(opened, |test, run| Ok((test.name.clone(), outputs(run))))?;
+    let mut found: HashMap<String, Left> = found.into_iter().collect();
+    Ok(opened.tests().iter().map(|test| found.remove(&test.name).flatten()).collect())
 }
 
 /// Whether two runs of a test left the same, within the tolerances.

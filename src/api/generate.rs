@@ -344,7 +344,7 @@ impl Generating<'_, '_> {
         };
         let mut start_executors = || {
             let starting = opened.start(opened.options().jobs as usize)?;
-            executors::start_executors(opened, starting, &[], &job.under_test.interface)
+            executors::start_executors(opened, starting, &[])
         };
         let services = CampaignServices { executors: &mut start_executors, runner: runs, progress: &mut progress, log };
         let done = mutants::generate(job, branch, services)?;

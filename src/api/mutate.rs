@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{self, Baseline};
-use super::executors;
+use super::executors::{self, Runnable};
 use super::input::SyntaxTree;
 use super::opened::Opened;
 use super::options::{check_range, options};
@@ -188,8 +188,8 @@ pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'
     Ok(result)
 }
 
-/// Executors that are ready, and what was found out meanwhile.
-type Ready = (Vec<Box<dyn Executor>>, Option<SearchedAhead>);
+/// Executors that are ready, what was found out meanwhile, and which tests are left out.
+type Ready = (Vec<Box<dyn Executor>>, Option<SearchedAhead>, Option<String>);
 
 /// What the campaigns of all variants have in common.
 struct Making<'a> {
@@ -206,9 +206,11 @@ struct Making<'a> {
 impl Making<'_> {
     /// Runs the mutants of a variant, which has this number. Returns the journal, too, if the result has a file.
     fn run(&self, opened: &Opened, part: usize) -> Result<(MutateResult, Option<Journal>)> {
-        self.prepare(opened, |campaign, request, executors| {
+        self.prepare(opened, |campaign, request, (executors, ahead, note)| {
+            let executors = (executors, ahead);
             let Some(output) = &self.options.output else {
-                let result = campaign::run(campaign, request, executors, None, Vec::new())?;
+                let mut result = campaign::run(campaign, request, executors, None, Vec::new())?;
+                result.notes.extend(note);
                 (self.then)(campaign, &result)?;
                 return Ok((result, None));
             };
@@ -220,7 +222,8 @@ impl Making<'_> {
                 true => Journal::resume::<Entry>(&path, &header)?,
                 false => (Journal::create(&path, &header)?, Vec::new()),
             };
-            let result = campaign::run(campaign, request, executors, Some(&journal), known)?;
+            let mut result = campaign::run(campaign, request, executors, Some(&journal), known)?;
+            result.notes.extend(note);
             (self.then)(campaign, &result)?;
             Ok((result, Some(journal)))
         })
@@ -296,14 +299,19 @@ impl Making<'_> {
                 contents: ContentHashes::default(),
             };
             let (tests, interface) = (&parsed.tests, &under_test.interface);
-            let search = || match options.resume {
+            // Which tests there will be is known before the device is if none allows faults.
+            let is_known = tests.iter().all(|test| !test.launch.allows_faults);
+            let search = || match options.resume || !is_known {
                 // The journal may know.
                 true => Ok(None),
                 false => SearchedAhead::new(&context(tests), &request),
             };
-            let ready = executors::start_executors_during(opened, starting, tests, interface, search)?;
-            let tests = executors::with_local_sizes(tests, interface, ready.0[0].device());
-            work(&context(&tests), &request, ready)
+            let ready = executors::start_executors_during(opened, starting, tests, search)?;
+            let first = ready.0[0].as_ref();
+            let Runnable { tests, note } =
+                executors::runnable(tests, interface, first.device(), first.capabilities().checks.faults)?;
+            let tests = executors::with_local_sizes(&tests, interface, first.device());
+            work(&context(&tests), &request, (ready.0, ready.1, note))
         })
     }
 }

@@ -75,11 +75,12 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
     options.check()?;
     let begun = opened.begin();
     opened.check_suite()?;
-    let (mut results, mut device) = (Vec::new(), None);
+    let (mut results, mut device, mut notes) = (Vec::new(), None, Vec::new());
     for variant in opened.variants() {
-        let (tests, ran_on) = run_tests(variant, options)?;
-        results.extend(tests);
-        device.get_or_insert(ran_on);
+        let ran = run_tests(variant, options)?;
+        results.extend(ran.results);
+        device.get_or_insert(ran.device);
+        notes.extend(ran.note);
     }
     opened.sort_by_test(&mut results, |test| &test.name);
     if device.as_ref().is_some_and(|device| device.kind != SIMULATOR) {
@@ -99,7 +100,7 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
         elapsed_s: begun.elapsed().as_secs_f64(),
         tests: results,
         summary,
-        notes: Vec::new(),
+        notes,
     })
 }
 
@@ -134,8 +135,8 @@ pub(super) fn beside_sources(opened: &Opened) -> Result<BesideSources> {
     Ok(beside)
 }
 
-/// Runs the tests of a variant. Returns their rows and the device.
-fn run_tests(opened: &Opened, options: &RunOptions) -> Result<(Vec<Test>, Device)> {
+/// Runs the tests of a variant. Returns their rows.
+fn run_tests(opened: &Opened, options: &RunOptions) -> Result<Ran<Test>> {
     let source = options.against_source.then(|| against_source::code(opened));
     let types = match options.against_source {
         true => opened.with_suite(SyntaxTree::NotNeeded, |parsed| Ok(parsed.under_test.memory_types()))?,
@@ -180,30 +181,38 @@ fn beside_source(
     }
 }
 
-/// What was made of the tests, and the executors that ran them.
-type Judged<T> = (Vec<T>, Vec<Box<dyn Executor>>);
+/// What was made of the tests of a variant.
+struct Ran<T> {
+    results: Vec<T>,
+    device: Device,
+    /// Says which tests were left out.
+    note: Option<String>,
+}
+
+/// What was made of the tests, the executors that ran them, and which tests were left out.
+type Judged<T> = (Vec<T>, Vec<Box<dyn Executor>>, Option<String>);
 
 /// How a launch ended.
-type Ended = std::result::Result<Observation, Fault>;
+pub(super) type Ended = std::result::Result<Observation, Fault>;
 
-/// Runs each test of a variant once. Returns what `judge` makes of how they ended, and the device.
+/// Runs each test of a variant once. Returns what `judge` makes of how they ended.
 pub(super) fn each_test<T: Send>(
     opened: &Opened,
     judge: impl Fn(&resolve::Test, &Ended) -> Result<T> + Sync,
-) -> Result<(Vec<T>, Device)> {
-    each_test_again(opened, None, |test, runs| judge(test, &kernel(runs)?))
+) -> Result<Vec<T>> {
+    Ok(each_test_again(opened, None, |test, runs| judge(test, &kernel(runs)?))?.results)
 }
 
-/// Calls `judge` with each test of a variant and a function that runs it. Returns what it makes of them, and the device.
+/// Calls `judge` with each test of a variant and a function that runs it.
 fn each_test_again<T: Send>(
     opened: &Opened,
     source: Option<std::result::Result<Code, String>>,
     judge: impl Fn(&resolve::Test, &mut Runs<'_>) -> Result<T> + Sync,
-) -> Result<(Vec<T>, Device)> {
-    let (results, executors) = opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
+) -> Result<Ran<T>> {
+    let (results, executors, note) = opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         each_loaded(opened, parsed, (Loading::begin(opened, parsed)?, source), judge)
     })?;
-    Ok((results, executors::device(executors[0].device())))
+    Ok(Ran { results, device: executors::device(executors[0].device()), note })
 }
 
 /// Like `each_test_again`, on executors that are ready, of which there is at least one. They are given back, with nothing loaded.
@@ -233,7 +242,7 @@ fn each_loaded<T: Send>(
         return Err(Error::caller("the simulator has no compiler of its own to compare with")
             .help("name an OpenCL device (--device opencl), or leave --against-source out"));
     }
-    let Loading { tests, executors } = loading;
+    let Loading { tests, executors, note } = loading;
     let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
     let is_wanted = group_order::is_needed(capabilities, &tests);
     let code = is_wanted.then(|| group_order::build(under_test, capabilities.target)).transpose()?;
@@ -265,7 +274,7 @@ fn each_loaded<T: Send>(
         runner.source.and_then(std::result::Result::ok).into_iter().for_each(|source| runner.executor.unload(source));
         runner.executor
     });
-    Ok((results, unloaded.collect()))
+    Ok((results, unloaded.collect(), note))
 }
 
 impl RunOptions {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::executors;
+use super::executors::{self, Runnable};
 use super::input::SyntaxTree;
 use super::observer::run_parallel;
 use super::opened::Opened;
@@ -90,7 +90,7 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
     let begun = opened.begin();
     opened.check_suite()?;
     let replayed = options.replay.as_ref().map(|replay| recorded(replay, opened)).transpose()?;
-    let (mut tests, mut exact, mut ran) = (Vec::new(), true, None);
+    let (mut tests, mut left_out, mut exact, mut ran) = (Vec::new(), Vec::new(), true, None);
     for variant in opened.variants() {
         // Only one variant has the test of the schedule to replay.
         let is_here = |replayed: &Replayed<'_>| variant.tests().iter().any(|test| test.name == replayed.test);
@@ -98,6 +98,7 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
             let scheduled = run_schedules(variant, options, replayed.as_ref())?;
             exact &= scheduled.exact;
             tests.extend(scheduled.tests);
+            left_out.extend(scheduled.note);
             ran.get_or_insert((scheduled.device, scheduled.repeats));
         }
     }
@@ -110,7 +111,7 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
         }
         None => scheduling::number(&mut tests),
     }
-    let notes = notes(&tests, exact);
+    let notes = left_out.into_iter().chain(notes(&tests, exact)).collect();
     let (device, repeats) = ran.unzip();
     let device = device.as_ref().map(executors::device);
     Ok(ScheduleResult {
@@ -132,6 +133,8 @@ struct Scheduled {
     repeats: u32,
     /// Whether the device can keep an order of work-items.
     exact: bool,
+    /// Says which tests are left out.
+    note: Option<String>,
 }
 
 /// Runs the tests of a variant, or the one of which schedules are replayed.
@@ -139,10 +142,11 @@ fn run_schedules(opened: &Opened, options: &ScheduleOptions, replayed: Option<&R
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;
         let (mut runners, device) = start_runners(opened, under_test)?;
-        if !runners.iter().all(ScheduleRunner::checks_faults) {
-            executors::check_fault_support(&parsed.tests, &under_test.interface, &device)?;
-        }
-        let tests = executors::with_local_sizes(&parsed.tests, &under_test.interface, &device);
+        let checks = runners.iter().all(ScheduleRunner::checks_faults);
+        let is_wanted = |test: &&resolve::Test| replayed.is_none_or(|replayed| replayed.test == test.name);
+        let tests: Vec<resolve::Test> = parsed.tests.iter().filter(is_wanted).cloned().collect();
+        let Runnable { tests, note } = executors::runnable(&tests, &under_test.interface, &device, checks)?;
+        let tests = executors::with_local_sizes(&tests, &under_test.interface, &device);
         let exact = runners.iter().all(ScheduleRunner::is_exact);
         if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {
             return Err(Error::caller(format!(
@@ -151,8 +155,7 @@ fn run_schedules(opened: &Opened, options: &ScheduleOptions, replayed: Option<&R
             ))
             .help("run it on the simulator with --device sim, or leave `item_order` and `preemptions` out"));
         }
-        let jobs: Vec<&resolve::Test> =
-            tests.iter().filter(|test| replayed.is_none_or(|replayed| replayed.test == test.name)).collect();
+        let jobs: Vec<&resolve::Test> = tests.iter().collect();
         if let Some(replayed) = replayed {
             jobs.iter().try_for_each(|test| replayed.check(test))?;
             if !exact && !replayed.schedules.iter().all(|(_, planned)| planned.schedule.is_map()) {
@@ -170,7 +173,7 @@ fn run_schedules(opened: &Opened, options: &ScheduleOptions, replayed: Option<&R
             };
             scheduling::run(runner, &test.name, &test.launch, &test.outputs, &plan, running)
         })?;
-        Ok(Scheduled { tests: results, device, repeats, exact })
+        Ok(Scheduled { tests: results, device, repeats, exact, note })
     })
 }
 

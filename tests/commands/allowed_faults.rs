@@ -150,6 +150,29 @@ fn devices_take_such_tests_with_margins_only() -> TestResult {
 }
 
 #[test]
+fn devices_leave_out_what_they_cannot_run_and_say_so() -> TestResult {
+    if !has_device()? {
+        return Ok(());
+    }
+    let plain = "\n[[test]]\nname = \"plain\"\nglobal = [8]\nlocal = [4]\noffset = [1]\n\
+                 [test.args]\nn = 8\nin = { arange = { len = 9, start = 1 } }\nout = { fill = 0, len = 10 }\n";
+    let suite = suite(&(with(FAULTED, "", "") + plain))?;
+    for command in ["run", "cover", "mutate", "schedule"] {
+        let (result, code) = json(&[command, suite.path(), "--device", "opencl"])?;
+        assert_eq!(code, 0, "{command}: {result:#}");
+        let notes = result["notes"].to_string();
+        let wanted = "1 of 2 tests allow faults that ";
+        assert!(notes.contains(wanted) && notes.contains("left out: `edge` (`in` is accessed 1 elements"), "{notes}");
+        let names: Vec<&Value> = result["tests"].as_array().ok_or("no tests")?.iter().map(|t| &t["name"]).collect();
+        assert_eq!(names, ["plain"], "{command}");
+        let (result, _) = json(&[command, suite.path(), "--device", "sim"])?;
+        assert_eq!(result["tests"].as_array().map(Vec::len), Some(2), "{command}");
+        assert!(!result["notes"].to_string().contains("left out: `edge`"), "{command}");
+    }
+    Ok(())
+}
+
+#[test]
 fn suites_generated_with_faults_run_again() -> TestResult {
     let folder = tempfile::tempdir()?;
     for name in ["fault_before", "fault_one_side"] {

@@ -54,7 +54,7 @@ pub(super) fn replay(
     interface: &Interface,
     tests: &mut [Test],
 ) -> Result<(Replay, Vec<Box<dyn Executor>>)> {
-    let (rows, executors) = run::each_test_on(executors, opened, |test, again| {
+    let (rows, executors, _) = run::each_test_on(executors, opened, |test, again| {
         let runs = [again()?, again()?];
         Ok((test.name.clone(), judge(test, &runs)))
     })?;

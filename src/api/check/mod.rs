@@ -276,7 +276,7 @@ fn first_pass<'a, 'c>(
     under_test: &'a KernelUnderTest<'c>,
     starting: StartingExecutors,
 ) -> Result<FirstPass<'a, 'c>> {
-    let mut executors = executors::start_executors(opened, starting, &[], &under_test.interface)?;
+    let mut executors = executors::start_executors(opened, starting, &[])?;
     let executor = executors.swap_remove(0);
     Ok(FirstPass { search: RaceSearch::new(under_test), executor, timeout: opened.options().timeout })
 }

@@ -50,6 +50,7 @@ mod ffi;
 mod function;
 mod global;
 mod handles;
+mod inlining;
 mod inst;
 mod link;
 mod memory;

@@ -11,6 +11,7 @@ use llvm_sys::transforms::pass_builder::{
 };
 
 use super::text::name as c_name;
+use super::{View, inlining};
 use crate::error::{Error, Result};
 
 /// Runs passes, given as LLVM's `opt` takes them, such as `function(sroa),globaldce`. Without a machine, costs decide
@@ -33,7 +34,28 @@ pub fn run_scalar(module: &mut Module<'_>, machine: &TargetMachine, passes: &str
     run_with(module, Some(machine), passes, false)
 }
 
+const ALWAYS_INLINE: &str = "always-inline";
+
 fn run_with(module: &mut Module<'_>, machine: Option<&TargetMachine>, passes: &str, vectorise: bool) -> Result<()> {
+    let Some((before, after)) = passes.split_once(ALWAYS_INLINE) else {
+        return run_as_given(module, machine, passes, vectorise);
+    };
+    if !before.is_empty() {
+        run_as_given(module, machine, before.trim_end_matches(','), vectorise)?;
+    }
+    let plan = inlining::Plan::of(View::of(module));
+    plan.begin();
+    for number in 0..plan.runs() {
+        plan.prepare(number);
+        run_as_given(module, machine, ALWAYS_INLINE, vectorise)?;
+    }
+    match after.trim_start_matches(',') {
+        "" => Ok(()),
+        after => run_with(module, machine, after, vectorise),
+    }
+}
+
+fn run_as_given(module: &Module<'_>, machine: Option<&TargetMachine>, passes: &str, vectorise: bool) -> Result<()> {
     let machine = machine.map_or(std::ptr::null_mut(), TargetMachine::as_mut_ptr);
     let text = c_name(passes);
     // SAFETY: the module is borrowed by nobody else, and the text ends with NUL; options and message are freed once.

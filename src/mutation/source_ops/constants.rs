@@ -1,6 +1,9 @@
 //! Locates constants of the source in the IR. clang folds constant expressions, so an operator or literal within one
 //! has no instruction; the nearest ancestor with an instruction holds the folded value as an operand.
 
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+
 use super::c_types::is_pointer_type;
 use super::context::Context;
 use super::folded::Folded;
@@ -58,6 +61,41 @@ pub fn folded<'a>(
     Ok(Folded { slots, constant, value, is_negated, is_float })
 }
 
+/// Where operands that hold a value may be sought.
+enum Where {
+    /// In the instructions at a file's line and column.
+    At(String, u32, u32),
+    /// In these.
+    Among(Vec<usize>),
+}
+
+/// What operands are sought: all that decides which instructions at a place have any. Constants in a macro's body are many, at few
+/// places, and mostly alike.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Wanted {
+    /// Of the place: file, line, column.
+    at: Option<(String, u32, u32)>,
+    /// The constant's bits, and whether it is a float.
+    value: (u128, bool),
+    /// Of the node that uses the value.
+    kind: Option<OperationKind>,
+    node: String,
+    children: usize,
+    passes_object: bool,
+    /// The value's position among the node's children.
+    index: usize,
+    moves_pointer: bool,
+    is_negated: bool,
+}
+
+/// The operands that were found in one function.
+#[derive(Debug, Default)]
+pub struct FoundOperands {
+    known: RefCell<HashMap<Wanted, Vec<Slot>>>,
+    /// The written operators' positions, by their nodes.
+    written: OnceCell<HashMap<*const Node, usize>>,
+}
+
 struct OperandSearch<'a, 'c, 's> {
     context: &'s Context<'a, 'c>,
     written: &'s [SourceOperator<'a>],
@@ -68,7 +106,7 @@ impl<'a> OperandSearch<'a, '_, '_> {
     fn constant_at(&self, slot: Slot) -> Option<Constant> {
         let Slot::Operand(place, operand) = slot else { return None };
         let code = self.context.code;
-        let i = code.instructions.iter().position(|i| i.place == place)?;
+        let i = code.position(place)?;
         code.constant(i, operand as usize)
     }
 
@@ -84,11 +122,33 @@ impl<'a> OperandSearch<'a, '_, '_> {
                 kind,
                 Some(OperationKind::Binary(BinaryOp::Sub) | OperationKind::CompoundAssign(BinaryOp::Sub))
             );
-        for here in self.places(parent, child, ancestors) {
-            let all: Vec<Slot> = (here.into_iter())
-                .filter(|i| code.instructions[*i].is_reachable)
-                .flat_map(|i| self.operands_of(i, parent, kind, index, moves_pointer, is_negated))
-                .collect();
+        let wanted = Wanted {
+            at: None,
+            value: match self.value {
+                Value::Integer(value) => (value.cast_unsigned(), false),
+                Value::Float(value) => (value.to_bits().into(), true),
+            },
+            kind,
+            node: parent.kind.to_string(),
+            children: parent.children.len(),
+            passes_object: passes_object(parent),
+            index,
+            moves_pointer,
+            is_negated,
+        };
+        let among = |here: &[usize]| -> Vec<Slot> {
+            let reachable = here.iter().copied().filter(|i| code.instructions[*i].is_reachable);
+            reachable.flat_map(|i| self.operands_of(i, parent, &wanted)).collect()
+        };
+        for place in self.places(parent, child, ancestors) {
+            let all = match place {
+                Where::Among(here) => among(&here),
+                Where::At(file, line, column) => {
+                    let find = || among(&code.at(&file, line, column));
+                    let wanted = Wanted { at: Some((file.clone(), line, column)), ..wanted.clone() };
+                    self.context.operands.known.borrow_mut().entry(wanted).or_insert_with(find).clone()
+                }
+            };
             // Copies of one macro argument share a location: all of the operator's instructions there are meant.
             if all.len() == 1 || (all.len() > 1 && kind.is_some()) {
                 return (all, is_negated);
@@ -98,15 +158,8 @@ impl<'a> OperandSearch<'a, '_, '_> {
     }
 
     /// Returns the operands of one instruction that can hold the value, and do.
-    fn operands_of(
-        &self,
-        i: usize,
-        parent: &Node,
-        kind: Option<OperationKind>,
-        index: usize,
-        moves_pointer: bool,
-        is_negated: bool,
-    ) -> Vec<Slot> {
+    fn operands_of(&self, i: usize, parent: &Node, wanted: &Wanted) -> Vec<Slot> {
+        let Wanted { kind, index, moves_pointer, is_negated, passes_object, .. } = *wanted;
         let own = &self.context.code.instructions[i];
         let count = own.operands.len();
         let last = count.saturating_sub(1);
@@ -124,7 +177,7 @@ impl<'a> OperandSearch<'a, '_, '_> {
             None if parent.is("ArraySubscriptExpr") => Vec::from_iter(is_gep.then_some(last)),
             // Arguments in order; the callee is the last operand.
             None if parent.is("CallExpr") && own.opcode == Op::LLVMCall => {
-                let hidden = if passes_object(parent) { last.saturating_sub(parent.children.len() - 1) } else { 0 };
+                let hidden = if passes_object { last.saturating_sub(parent.children.len() - 1) } else { 0 };
                 let argument = index.checked_sub(1).map(|argument| argument + hidden);
                 Vec::from_iter(argument.filter(|argument| *argument < last))
             }
@@ -165,20 +218,23 @@ impl<'a> OperandSearch<'a, '_, '_> {
     }
 
     /// Returns where the instructions of `parent` may be, most likely candidates first.
-    fn places(&self, parent: &Node, child: &Node, ancestors: &[&Node]) -> Vec<Vec<usize>> {
-        let code = self.context.code;
-        let at = |range: &SourceRange| code.at(&range.file, range.start.line, range.start.column);
+    fn places(&self, parent: &Node, child: &Node, ancestors: &[&Node]) -> Vec<Where> {
+        let at = |range: &SourceRange| Where::At(range.file.clone(), range.start.line, range.start.column);
         let begin = |node: &Node| {
             let range = node.range.as_ref()?;
             let at = self.context.function.place(&range.begin);
-            Some(code.at(&at.file, at.line, at.column))
+            Some(Where::At(at.file.to_string(), at.line, at.column))
         };
         let mut all = Vec::new();
-        if let Some(own) = self.written.iter().find(|own| std::ptr::eq(own.node, parent)) {
-            all.push(at(&own.range));
+        // Of several for one node, the first.
+        let by_node =
+            || self.written.iter().enumerate().rev().map(|(i, own)| (std::ptr::from_ref(own.node), i)).collect();
+        let written = self.context.operands.written.get_or_init(by_node);
+        if let Some(own) = written.get(&std::ptr::from_ref(parent)) {
+            all.push(at(&self.written[*own].range));
         }
         if parent.is("VarDecl") {
-            all.extend(self.initialiser(parent, child));
+            all.extend(self.initialiser(parent, child).map(Where::Among));
         }
         all.extend(begin(parent));
         // Calls of members and of overloaded operators (C++ for OpenCL) are at the member's name or the operator.
@@ -187,7 +243,7 @@ impl<'a> OperandSearch<'a, '_, '_> {
             && let Some(range) = parent.children.first().and_then(|callee| callee.range.as_ref())
         {
             let named = self.context.function.place(&range.end);
-            all.push(code.at(&named.file, named.line, named.column));
+            all.push(Where::At(named.file.to_string(), named.line, named.column));
         }
         let outer = ancestors.iter().rev().skip(1);
         match parent.is("InitListExpr") || parent.is("CompoundLiteralExpr") || parent.is("CallExpr") {

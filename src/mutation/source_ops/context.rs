@@ -1,5 +1,6 @@
 //! Where operators are sought.
 
+use super::constants::FoundOperands;
 use super::instructions::Code;
 use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::FunctionSites;
@@ -13,4 +14,6 @@ pub struct Context<'a, 'c> {
     pub sites: &'c FunctionSites,
     /// Position in `Sites::functions`.
     pub index: FunctionIndex,
+    /// Operands that were found.
+    pub operands: FoundOperands,
 }

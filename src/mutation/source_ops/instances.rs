@@ -16,7 +16,7 @@ pub struct Candidate {
 }
 
 /// What is known about an operator besides its kind.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Hints {
     pub moves_pointer: bool,
     /// Values of constant operands.

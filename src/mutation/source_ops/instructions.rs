@@ -136,6 +136,11 @@ impl Code {
         all.iter().copied().filter(is_there).collect()
     }
 
+    /// Returns the position of the instruction at a place.
+    pub fn position(&self, place: Place) -> Option<usize> {
+        self.instructions.binary_search_by_key(&place, |i| i.place).ok()
+    }
+
     /// Returns the instruction that defines an operand.
     pub fn definition(&self, instruction: usize, operand: usize) -> Option<usize> {
         match self.instructions[instruction].operands.get(operand)? {

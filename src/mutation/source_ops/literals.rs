@@ -1,6 +1,6 @@
 //! Finds the literals of the source, with the operands that hold them or the constant they are folded into.
 
-use super::constants;
+use super::constants::{self, FoundOperands};
 use super::context::Context;
 use super::folded::Folded;
 use super::instructions;
@@ -64,7 +64,8 @@ pub fn literals<'a>(subject: &Subject<'a>) -> Vec<Literal<'a>> {
     let mut all = Vec::new();
     for (f, code) in FunctionIndex::enumerate(&instructions::read(subject.module, subject.sites)) {
         let Some(function) = ast.function(&code.name) else { continue };
-        let context = Context { ast, function, code, sites: &subject.sites.functions[f], index: f };
+        let sites = &subject.sites.functions[f];
+        let context = Context { ast, function, code, sites, index: f, operands: FoundOperands::default() };
         let (written, _, literals) = syntax::operators(ast, function, &tokens);
         for literal in literals {
             let folded = match literal.omitted {

@@ -3,7 +3,8 @@
 //! An operator's instructions are those with its opcodes at its debug location. Operators in one macro's body share a
 //! location: they are told apart by opcode, and those with the same opcode by their order, which clang preserves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::c_types::{is_pointer_type, is_unsigned, numbers};
 use super::constants;
@@ -36,11 +37,11 @@ pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Oper
         }
     }
     let mut instructions = assign_instructions(context, &written);
-    let mut list: Vec<Operation<'a>> = Vec::new();
+    let (mut list, mut known) = (Vec::new(), HashMap::new());
     for (i, operator) in written.iter().enumerate() {
         let own = std::mem::take(&mut instructions[i]);
         match implementation(context, &written, operator, own) {
-            Ok((implementation, ty)) => add(context, &mut list, operator, implementation, ty),
+            Ok((implementation, ty)) => add(context, (&mut list, &mut known), operator, implementation, ty),
             Err(reason) => found.unmutable.push(Unmutable {
                 kind: operator.kind,
                 function: context.code.name.clone(),
@@ -51,26 +52,27 @@ pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Oper
         }
     }
     // If one copy of a macro's argument is evaluated and another one folded, the operator can be mutated.
-    found.unmutable.retain(|unmutable| {
-        !list.iter().any(|o| o.range.as_ref() == Some(&unmutable.range) && o.kind == unmutable.kind)
-    });
+    let mutable: HashSet<(Option<&SourceRange>, OperationKind)> =
+        list.iter().map(|o| (o.range.as_ref(), o.kind)).collect();
+    found.unmutable.retain(|unmutable| !mutable.contains(&(Some(&unmutable.range), unmutable.kind)));
     list.sort_by(|a, b| (&a.range, &a.spelling).cmp(&(&b.range, &b.spelling)));
     found.list.append(&mut list);
 }
 
-/// Adds an operator, or adds its instructions to the operation at its place.
+/// What is one operation: the range of its token, where that is spelled, and its kind.
+type Identity = (SourceRange, Option<SourceRange>, OperationKind);
+
+/// Adds an operator, or adds its instructions to the operation at its place; `known`: the first of each in `list`.
 fn add<'a>(
     context: &Context<'a, '_>,
-    list: &mut Vec<Operation<'a>>,
+    (list, known): (&mut Vec<Operation<'a>>, &mut HashMap<Identity, usize>),
     operator: &SourceOperator<'a>,
     implementation: Implementation<'a>,
     ty: Ty,
 ) {
-    let known = list.iter_mut().find(|known| {
-        let same_place = known.range.as_ref() == Some(&operator.range) && known.spelling == operator.spelling;
-        same_place && known.kind == operator.kind
-    });
-    if let Some(known) = known {
+    let identity = (operator.range.clone(), operator.spelling.clone(), operator.kind);
+    let at = *known.entry(identity).or_insert(list.len());
+    if let Some(known) = list.get_mut(at) {
         match (&mut known.implementation, implementation) {
             (Implementation::Computed(all), Implementation::Computed(more)) => {
                 more.into_iter().for_each(|instance| {
@@ -142,16 +144,27 @@ fn assign_instructions(context: &Context<'_, '_>, written: &[SourceOperator<'_>]
     }
     for ((file, line, column), operators) in places {
         let here = context.code.at(file, line, column);
-        let mut rest = operators.clone();
+        // Expansions of a macro in a macro's body are many operators of few looks.
+        let mut known: HashMap<Looks, Rc<[Candidate]>> = HashMap::new();
+        let of: HashMap<usize, Rc<[Candidate]>> = (operators.iter())
+            .map(|i| {
+                let looks = Looks::of(context, &written[*i]);
+                let found = known.entry(looks).or_insert_with_key(|looks| looks.candidates(context, &here).into());
+                (*i, Rc::clone(found))
+            })
+            .collect();
+        let mut rest = operators;
         while let Some(first) = rest.first().copied() {
             // Operators that may have the same instructions.
-            let of = |i: usize| candidates(context, &written[i], &here);
-            let own = of(first);
+            let own: HashSet<usize> = of[&first].iter().map(|c| c.instruction).collect();
+            let mut shared: HashMap<*const Candidate, bool> = HashMap::new();
             let (group, others): (Vec<usize>, Vec<usize>) = rest.iter().partition(|i| {
-                **i == first || of(**i).iter().any(|c| own.iter().any(|d| c.instruction == d.instruction))
+                let theirs = &of[*i];
+                let shares = || theirs.iter().any(|c| own.contains(&c.instruction));
+                **i == first || *shared.entry(theirs.as_ptr()).or_insert_with(shares)
             });
             rest = others;
-            distribute(&group, written, of, &mut all);
+            distribute(&group, written, &of, &mut all);
         }
     }
     all
@@ -161,57 +174,74 @@ fn assign_instructions(context: &Context<'_, '_>, written: &[SourceOperator<'_>]
 fn distribute(
     group: &[usize],
     written: &[SourceOperator<'_>],
-    of: impl Fn(usize) -> Vec<Candidate>,
+    of: &HashMap<usize, Rc<[Candidate]>>,
     all: &mut [Vec<Candidate>],
 ) {
-    let mut union: Vec<usize> = group.iter().flat_map(|i| of(*i)).map(|c| c.instruction).collect();
+    // Operators of one look share their list.
+    let lists: HashMap<*const Candidate, &Rc<[Candidate]>> = group.iter().map(|i| (of[i].as_ptr(), &of[i])).collect();
+    let mut union: Vec<usize> = lists.values().flat_map(|list| list.iter()).map(|c| c.instruction).collect();
     union.sort_unstable();
     union.dedup();
     let first = &written[group[0]];
     if group.len() == union.len() {
         for (i, instruction) in group.iter().zip(&union) {
-            all[*i] = of(*i).into_iter().filter(|c| c.instruction == *instruction).collect();
+            all[*i] = of[i].iter().filter(|c| c.instruction == *instruction).copied().collect();
         }
     } else if group.iter().all(|i| written[*i].kind == first.kind) {
         // They cannot be told apart: they are one site, assigned to the first of them.
-        all[group[0]] = of(group[0]);
+        all[group[0]] = of[&group[0]].to_vec();
         for i in &group[1..] {
             if written[*i].spelling == first.spelling {
-                all[*i] = of(*i);
+                all[*i] = of[i].to_vec();
             }
         }
     }
 }
 
-/// Returns the instructions at `here` that may implement the operator.
-fn candidates(context: &Context<'_, '_>, operator: &SourceOperator<'_>, here: &[usize]) -> Vec<Candidate> {
-    let sides = |i: usize| operator.node.children.get(i);
-    let is_pointer = |node: Option<&Node>| node.and_then(Node::canonical_type).is_some_and(is_pointer_type);
-    let moves_pointer = match operator.kind {
-        OperationKind::Increment { .. } | OperationKind::Decrement { .. } => is_pointer(sides(0)),
-        OperationKind::Binary(BinaryOp::Add | BinaryOp::Sub)
-        | OperationKind::CompoundAssign(BinaryOp::Add | BinaryOp::Sub) => is_pointer(Some(operator.node)),
-        _ => false,
-    };
-    let number = |i: usize| sides(i).and_then(|side| crate::kernel::folding::constant(context.ast, side));
-    let hints = instances::Hints { moves_pointer, left: number(0), right: number(1) };
-    let found = instances::candidates(context.code, operator.kind, &hints, here);
-    let of_type = |c: &&Candidate| has_type(&context.code.instructions[c.instruction], operator);
-    if found.len() > 1 && found.iter().any(|c| of_type(&c)) {
-        return found.iter().filter(of_type).copied().collect();
-    }
-    found
+/// What decides which instructions at a location may implement an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Looks {
+    kind: OperationKind,
+    hints: instances::Hints,
+    /// The numbers that it computes with, or stores.
+    numbers: Option<(bool, u32, u32)>,
 }
 
-/// Whether an instruction computes with, or stores, numbers of the operator's type: a macro may have an assignment of a float where it
-/// initialises an integer.
-fn has_type(instruction: &Instruction, operator: &SourceOperator<'_>) -> bool {
-    let node = match operator.kind {
-        OperationKind::Compare(_) => operator.node.children.first(),
-        _ => Some(operator.node),
-    };
-    let wanted = node.and_then(Node::canonical_type).and_then(numbers);
-    instruction.ty.is_some_and(|ty| wanted == Some((ty.class == Class::Float, ty.bits, ty.lanes)))
+impl Looks {
+    fn of(context: &Context<'_, '_>, operator: &SourceOperator<'_>) -> Looks {
+        let sides = |i: usize| operator.node.children.get(i);
+        let is_pointer = |node: Option<&Node>| node.and_then(Node::canonical_type).is_some_and(is_pointer_type);
+        let moves_pointer = match operator.kind {
+            OperationKind::Increment { .. } | OperationKind::Decrement { .. } => is_pointer(sides(0)),
+            OperationKind::Binary(BinaryOp::Add | BinaryOp::Sub)
+            | OperationKind::CompoundAssign(BinaryOp::Add | BinaryOp::Sub) => is_pointer(Some(operator.node)),
+            _ => false,
+        };
+        let number = |i: usize| sides(i).and_then(|side| crate::kernel::folding::constant(context.ast, side));
+        let hints = instances::Hints { moves_pointer, left: number(0), right: number(1) };
+        let node = match operator.kind {
+            OperationKind::Compare(_) => operator.node.children.first(),
+            _ => Some(operator.node),
+        };
+        let numbers = node.and_then(Node::canonical_type).and_then(numbers);
+        Looks { kind: operator.kind, hints, numbers }
+    }
+
+    /// Returns the instructions at `here` that may implement such an operator.
+    fn candidates(&self, context: &Context<'_, '_>, here: &[usize]) -> Vec<Candidate> {
+        let found = instances::candidates(context.code, self.kind, &self.hints, here);
+        let of_type = |c: &&Candidate| self.has_type(&context.code.instructions[c.instruction]);
+        if found.len() > 1 && found.iter().any(|c| of_type(&c)) {
+            return found.iter().filter(of_type).copied().collect();
+        }
+        found
+    }
+
+    /// Whether an instruction computes with, or stores, numbers of the operator's type: a macro may have an assignment of a float where
+    /// it initialises an integer.
+    fn has_type(&self, instruction: &Instruction) -> bool {
+        instruction.ty.is_some_and(|ty| self.numbers == Some((ty.class == Class::Float, ty.bits, ty.lanes)))
+    }
 }
 
 /// Returns the implementation of an operator, given the instructions at its location.
@@ -294,7 +324,8 @@ fn instructions_elsewhere(context: &Context<'_, '_>, operator: &SourceOperator<'
         let Some(range) = &ancestor.range else { return Vec::new() };
         let at = context.function.place(&range.begin);
         let here = context.code.at(&at.file, at.line, at.column);
-        let found: Vec<Candidate> = candidates(context, operator, &here)
+        let found: Vec<Candidate> = Looks::of(context, operator)
+            .candidates(context, &here)
             .into_iter()
             .filter(|c| context.code.instructions[c.instruction].name.starts_with("add.ptr"))
             .collect();

@@ -32,6 +32,7 @@ use super::mutant::SourceRange;
 use super::subject::Subject;
 use crate::cfg::indices::FunctionIndex;
 use crate::kernel::ast::Node;
+use constants::FoundOperands;
 use context::Context;
 
 /// Finds the operations of all functions of the kernel.
@@ -43,7 +44,8 @@ pub fn find<'a>(subject: &Subject<'a>) -> Operations<'a> {
     for (f, code) in FunctionIndex::enumerate(&codes) {
         match subject.ast.and_then(|ast| Some((ast, ast.function(&code.name)?))) {
             Some((ast, function)) => {
-                let context = Context { ast, function, code, sites: &subject.sites.functions[f], index: f };
+                let sites = &subject.sites.functions[f];
+                let context = Context { ast, function, code, sites, index: f, operands: FoundOperands::default() };
                 matching::find(&context, &tokens, &mut found);
             }
             None => by_opcode |= without_ast::find(f, code, &tokens, &mut found),

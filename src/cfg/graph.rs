@@ -126,7 +126,9 @@ impl Cfg {
     /// Reads a function that has a body; `loop_kind` is that of `llvm.loop`.
     pub fn read(function: Function<'_>, loop_kind: MetadataKind) -> Cfg {
         let blocks = function.blocks();
-        let position = |b: Block<'_>| BlockIndex(blocks.iter().position(|x| *x == b).unwrap_or(0));
+        let positions: HashMap<Block<'_>, BlockIndex> =
+            BlockIndex::enumerate(&blocks).map(|(b, block)| (*block, b)).collect();
+        let position = |b: Block<'_>| positions.get(&b).copied().unwrap_or(BlockIndex(0));
         let mut graph = DiGraph::with_capacity(blocks.len(), blocks.len() * 2);
         for _ in &blocks {
             graph.add_node(());

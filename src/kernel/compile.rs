@@ -129,7 +129,7 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
 fn load_as_it_is(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let format = Format::of(source).ok_or_else(|| {
         Error::caller(format!("{} is no kernel file", source.display()))
-            .help("kernels are .cl, .clcpp, .ll, .bc, .spv or .spvasm files, told apart by the extension")
+            .help("kernels are .cl, .ocl, .clcpp, .ll, .bc, .spv or .spvasm files, told apart by the extension")
     })?;
     let bytes = read(source, options.sandbox.as_ref())?;
     check_spec(format, options)?;

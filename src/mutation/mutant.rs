@@ -32,7 +32,9 @@ impl SourceRange {
 /// Compares file names by their last component: debug information and syntax tree may spell a file's
 /// folder differently.
 pub fn same_file(a: &str, b: &str) -> bool {
-    let base = |file: &str| file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned();
+    fn base(file: &str) -> &str {
+        file.rsplit(['/', '\\']).next().unwrap_or(file)
+    }
     a == b || base(a) == base(b)
 }
 

@@ -59,7 +59,9 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
             reader.add(inst.value(), Definition::Inst { block: b, index: i });
         }
     }
-    let position = |b: Block<'_>| BlockIndex(blocks.iter().position(|x| *x == b).unwrap_or(0));
+    let positions: HashMap<Block<'_>, BlockIndex> =
+        BlockIndex::enumerate(&blocks).map(|(b, block)| (*block, b)).collect();
+    let position = |b: Block<'_>| positions.get(&b).copied().unwrap_or(BlockIndex(0));
     let mut codes = Vec::with_capacity(blocks.len());
     for block in &blocks {
         let instructions = block.instructions().into_iter().map(|inst| reader.instruction(inst, &position)).collect();

@@ -22,7 +22,7 @@ pub use super::buffer_format::{ArangeSpec, Expect, ExpectSpec, RandomSpec, Toler
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFile {
-    /// The kernel's file (`.cl`, `.clcpp`, `.ll`, `.bc`, `.spv`, `.spvasm`), relative to the suite file.
+    /// The kernel's file (`.cl`, `.ocl`, `.clcpp`, `.ll`, `.bc`, `.spv`, `.spvasm`), relative to the suite file.
     pub kernel: At<String>,
     /// The kernel's name; needed only if the file has several.
     pub entry: Option<String>,

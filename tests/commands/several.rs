@@ -133,7 +133,7 @@ fn suites_are_generated_side_by_side() -> TestResult {
     let kernels = folder.path().join("kernels");
     std::fs::create_dir_all(kernels.join("other"))?;
     std::fs::copy(repository("testdata/vector_add/vector_add.cl"), kernels.join("vector_add.cl"))?;
-    std::fs::copy(repository("testdata/saxpy_tail/saxpy_tail.cl"), kernels.join("saxpy.cl"))?;
+    std::fs::copy(repository("testdata/saxpy_tail/saxpy_tail.cl"), kernels.join("saxpy.ocl"))?;
     std::fs::copy(repository("testdata/saxpy_tail/saxpy_tail.cl"), kernels.join("other/saxpy.cl"))?;
     let out = folder.path().join("suites");
     let set = json(&["generate", at(&kernels), "-o", at(&out), "--max-execs", "100", "-j", "2"], 0)?;

@@ -198,7 +198,7 @@ fn kernels_are_refused_with_the_compilers_words() -> TestResult {
     bench.refuses(
         2,
         &["inspect", "k.txt"],
-        &["k.txt is no kernel file", "help: kernels are .cl, .clcpp, .ll, .bc, .spv or .spvasm"],
+        &["k.txt is no kernel file", "help: kernels are .cl, .ocl, .clcpp, .ll, .bc, .spv or .spvasm"],
     )?;
     bench.refuses(2, &["inspect", "no.cl"], &["no.cl cannot be read: there is no such file", "help: "])?;
     bench.refuses(2, &["inspect", "k.cl", "--cl-std", "CL9"], &["CL9", "help: "])?;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// Names of suites' files, below a folder.
 const SUITES: &[&str] = &["suite.toml", "suite.json"];
 /// Patterns of the names of kernels' sources, below a folder. Other forms of kernels are often made of these.
-const KERNELS: &[&str] = &["*.cl", "*.clcpp"];
+const KERNELS: &[&str] = &["*.cl", "*.ocl", "*.clcpp"];
 /// Patterns of the names of results, below a folder.
 const RESULTS: &[&str] = &["*.json"];
 
@@ -37,7 +37,7 @@ impl Wanted {
     fn plural(self) -> &'static str {
         match self {
             Wanted::Suites => "suites (suite.toml or suite.json)",
-            Wanted::Kernels => "kernels (.cl or .clcpp)",
+            Wanted::Kernels => "kernels (.cl, .ocl or .clcpp)",
             Wanted::Results => "results (.json)",
         }
     }

@@ -53,11 +53,9 @@ impl<'a> DryRun<'a> {
     /// Copies bytes.
     pub(super) fn move_bytes(&mut self, item: &mut WorkItem<'a>, to: u64, from: u64, size: u64) {
         let read = self.touch(item, from, size, Mode::Read);
-        let bytes = read.and_then(|(allocation, at)| allocation.bytes.get(at..at + size as usize).map(<[u8]>::to_vec));
-        if let Some((allocation, at)) = self.touch(item, to, size, Mode::Write)
-            && let (Some(into), Some(bytes)) = (allocation.bytes.get_mut(at..at + size as usize), bytes)
-        {
-            into.copy_from_slice(&bytes);
+        let bytes = read.map(|(allocation, at)| allocation.read(at, size as usize));
+        if let (Some((allocation, at)), Some(bytes)) = (self.touch(item, to, size, Mode::Write), bytes) {
+            allocation.write(at, &bytes);
         }
     }
 }

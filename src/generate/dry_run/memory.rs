@@ -1,9 +1,14 @@
-//! Memory of the dry run: buffers that grow as far as they are accessed, with a record of the accesses.
+//! Memory of the dry run: buffers of which only the pages exist that are accessed, with a record of the accesses.
 
 use crate::exec::simulator::observation::Footprint;
 
 /// Size limit of buffers, in bytes: an access farther away has a wild address.
 const FARTHEST: u64 = 1 << 24;
+
+/// Bytes of a page. Strides that a kernel takes as arguments lead far apart, and what lies between is never looked at.
+const PAGE: usize = 1 << 10;
+/// Cells of a page of records.
+const CELLS: usize = 1 << 8;
 
 /// Accesses to one cell of memory.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,7 +54,9 @@ pub type ContentsFn<'a> = dyn Fn(u64, u64) -> Vec<u8> + 'a;
 
 /// Memory of one argument, variable or `alloca`.
 pub struct Allocation<'a> {
-    pub bytes: Vec<u8>,
+    /// What it begins with; zero behind that, unless there are `contents`.
+    initial: Vec<u8>,
+    pages: Vec<Option<Box<[u8]>>>,
     /// Its fixed size in bytes; without one, it grows.
     pub limit: Option<u64>,
     pub contents: Option<&'a ContentsFn<'a>>,
@@ -64,14 +71,27 @@ pub struct Allocation<'a> {
     pub is_shared: bool,
     /// Bytes per cell.
     pub granule: u64,
-    cells: Vec<Cell>,
+    cells: Vec<Option<Box<[Cell; CELLS]>>>,
+}
+
+/// Returns the parts of `at..at + length` that lie on one page each: the page, where the part begins there, and its length.
+fn parts(at: usize, length: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    let end = at + length;
+    let mut at = at;
+    std::iter::from_fn(move || {
+        let (page, start) = (at / PAGE, at % PAGE);
+        let length = (end - at).min(PAGE - start);
+        at += length;
+        (length > 0).then_some((page, start, length))
+    })
 }
 
 impl<'a> Allocation<'a> {
     /// Creates an allocation that nothing has accessed yet.
-    pub fn new(bytes: Vec<u8>, limit: Option<u64>) -> Allocation<'a> {
+    pub fn new(initial: Vec<u8>, limit: Option<u64>) -> Allocation<'a> {
         Allocation {
-            bytes,
+            initial,
+            pages: Vec::new(),
             limit,
             contents: None,
             high: 0,
@@ -87,11 +107,52 @@ impl<'a> Allocation<'a> {
 
     /// Resets local memory for the next work-group.
     pub fn reset(&mut self) {
-        self.bytes.fill(0);
+        self.initial.clear();
+        self.pages.clear();
         self.cells.clear();
     }
 
-    /// Records an access and returns its position in `bytes`; `None` if it is out of bounds or too far away.
+    /// Returns a page that exists from then on.
+    fn page(&mut self, number: usize) -> &mut [u8] {
+        if self.pages.len() <= number {
+            self.pages.resize(number + 1, None);
+        }
+        let (initial, contents, limit) = (&self.initial, self.contents, self.limit);
+        self.pages[number].get_or_insert_with(|| {
+            let from = number * PAGE;
+            if let Some(contents) = contents {
+                return contents(from as u64, (from + PAGE) as u64).into();
+            }
+            let room =
+                limit.map_or(PAGE, |limit| PAGE.min(usize::try_from(limit).unwrap_or(PAGE).saturating_sub(from)));
+            let mut page: Vec<u8> = initial.iter().skip(from).take(room).copied().collect();
+            page.resize(room, 0);
+            page.into()
+        })
+    }
+
+    /// Returns the bytes at a place of an access.
+    pub fn read(&mut self, at: usize, length: usize) -> Vec<u8> {
+        let mut all = Vec::with_capacity(length);
+        for (page, start, length) in parts(at, length) {
+            all.extend_from_slice(self.page(page).get(start..start + length).unwrap_or_default());
+        }
+        all
+    }
+
+    /// Sets the bytes at a place of an access.
+    pub fn write(&mut self, at: usize, bytes: &[u8]) {
+        let mut rest = bytes;
+        for (page, start, length) in parts(at, bytes.len()) {
+            let (now, later) = rest.split_at(length);
+            rest = later;
+            if let Some(to) = self.page(page).get_mut(start..start + length) {
+                to.copy_from_slice(now);
+            }
+        }
+    }
+
+    /// Records an access and returns where it is; `None` if it is out of bounds or too far away.
     pub fn access(&mut self, offset: i64, size: u64, mode: Mode, actor: Actor) -> Option<usize> {
         match mode {
             Mode::Read => self.read = true,
@@ -107,16 +168,6 @@ impl<'a> Allocation<'a> {
         if self.limit.is_some_and(|limit| end > limit) {
             return None;
         }
-        if (self.bytes.len() as u64) < end {
-            let to = end.next_multiple_of(256).max(self.bytes.len() as u64 * 2);
-            match self.contents {
-                Some(contents) => {
-                    let more = contents(self.bytes.len() as u64, to);
-                    self.bytes.extend(more);
-                }
-                None => self.bytes.resize(to as usize, 0),
-            }
-        }
         if self.is_shared {
             self.note(start, end, mode, actor);
         }
@@ -124,13 +175,15 @@ impl<'a> Allocation<'a> {
     }
 
     fn note(&mut self, start: u64, end: u64, mode: Mode, actor: Actor) {
-        let (first, last) = (start / self.granule, end.div_ceil(self.granule));
-        if (self.cells.len() as u64) < last {
-            self.cells.resize(last as usize, Cell::default());
+        let (first, last) = ((start / self.granule) as usize, end.div_ceil(self.granule) as usize);
+        if self.cells.len() * CELLS < last {
+            self.cells.resize(last.div_ceil(CELLS), None);
         }
         let mine = (actor.item + 1, actor.interval);
         let mut conflicts = false;
-        for cell in &mut self.cells[first as usize..last as usize] {
+        for at in first..last {
+            let page = self.cells[at / CELLS].get_or_insert_with(|| Box::new([Cell::default(); CELLS]));
+            let cell = &mut page[at % CELLS];
             match mode {
                 Mode::Write => {
                     conflicts |= actor.races(cell.writer) || actor.races(cell.reader);
@@ -152,7 +205,9 @@ impl<'a> Allocation<'a> {
     /// Adds the cells that were accessed to a footprint.
     pub fn add_to(&self, footprint: &mut Footprint) {
         let mut bounds: Option<(u64, u64)> = None;
-        for (i, cell) in (0u64..).zip(&self.cells) {
+        let pages =
+            (0u64..).zip(&self.cells).filter_map(|(number, page)| Some((number * CELLS as u64, page.as_ref()?)));
+        for (i, cell) in pages.flat_map(|(first, page)| (first..).zip(page.iter())) {
             let threads = u64::from(cell.touched.1);
             if threads > 0 {
                 footprint.addresses += 1;
@@ -163,5 +218,46 @@ impl<'a> Allocation<'a> {
         if let Some((first, last)) = bounds {
             footprint.range = footprint.range.max((last - first) * self.granule);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ACTOR: Actor = Actor { item: 0, group_items: 4, interval: 0 };
+
+    #[test]
+    fn pages_hold_what_was_written_and_else_the_contents() {
+        let contents = |from: u64, to: u64| (from..to).map(|at| (at % 251) as u8).collect();
+        let mut memory = Allocation::new(Vec::new(), None);
+        memory.contents = Some(&contents);
+        memory.is_shared = true;
+        // Across the end of a page, and far behind.
+        for at in [PAGE - 3, 5 * PAGE, FARTHEST as usize - 8] {
+            let place = memory.access(at as i64, 8, Mode::Write, ACTOR).unwrap();
+            assert_eq!(memory.read(place, 8), contents(at as u64, at as u64 + 8));
+            memory.write(place, &[1, 2, 3, 4, 5, 6, 7, 8]);
+            assert_eq!(memory.read(place, 8), [1, 2, 3, 4, 5, 6, 7, 8]);
+            assert_eq!(memory.read(place - 2, 2), contents(at as u64 - 2, at as u64));
+        }
+        assert_eq!(memory.access(FARTHEST as i64 - 7, 8, Mode::Read, ACTOR), None);
+        assert_eq!(memory.access(-4, 4, Mode::Read, ACTOR), None);
+        assert_eq!((memory.low, memory.high), (-4, FARTHEST));
+        assert_eq!(memory.pages.iter().flatten().count(), 5);
+        let mut footprint = Footprint::default();
+        memory.add_to(&mut footprint);
+        assert_eq!((footprint.addresses, footprint.threads), (24, 24));
+        assert_eq!(footprint.range, FARTHEST - 1 - (PAGE as u64 - 3));
+    }
+
+    #[test]
+    fn memory_of_a_size_begins_with_what_it_is_given_and_ends_there() {
+        let mut memory = Allocation::new(vec![7, 8], Some(6));
+        assert_eq!(memory.access(0, 6, Mode::Read, ACTOR), Some(0));
+        assert_eq!(memory.read(0, 6), [7, 8, 0, 0, 0, 0]);
+        assert_eq!(memory.access(3, 4, Mode::Read, ACTOR), None);
+        memory.reset();
+        assert_eq!(memory.read(0, 6), [0; 6]);
     }
 }

@@ -268,10 +268,9 @@ impl<'a> DryRun<'a> {
         };
         let size = shape.bytes();
         match self.touch(item, *at, size, mode) {
-            Some((alloc, place)) if shape.kind != Kind::Other => match alloc.bytes.get(place..place + size as usize) {
-                Some(bytes) => Value::from_bytes(bytes, shape),
-                None => Value::of(Vec::new(), shape),
-            },
+            Some((alloc, place)) if shape.kind != Kind::Other => {
+                Value::from_bytes(&alloc.read(place, size as usize), shape)
+            }
             _ => Value::Unknown,
         }
     }
@@ -282,10 +281,10 @@ impl<'a> DryRun<'a> {
             return;
         };
         let size = shape.bytes();
-        if let Some((alloc, place)) = self.touch(item, *at, size, mode)
-            && let Some(to) = alloc.bytes.get_mut(place..place + size as usize)
-        {
-            value.write_bytes(shape, to);
+        if let Some((alloc, place)) = self.touch(item, *at, size, mode) {
+            let mut bytes = alloc.read(place, size as usize);
+            value.write_bytes(shape, &mut bytes);
+            alloc.write(place, &bytes);
         }
     }
 

@@ -220,8 +220,11 @@ pub fn pairs<'m>(
     for definition in &definitions {
         let after = After::new(&paths, &accesses[*definition]);
         for usage in &uses {
+            if are_apart(ranges[*definition], ranges[*usage]) {
+                continue;
+            }
             let shared = common(&objects[*definition], &objects[*usage]);
-            if shared.is_empty() || are_apart(ranges[*definition], ranges[*usage]) {
+            if shared.is_empty() {
                 continue;
             }
             found.aliases.insert((*definition, *usage), reader.joined(shared.iter().map(|(_, object)| *object)));

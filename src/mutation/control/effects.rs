@@ -1,5 +1,7 @@
 //! Finds the instructions that belong to a source range, and those with effects.
 
+use std::cell::OnceCell;
+
 use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::FunctionSites;
 use crate::instrument::mutants::Place;
@@ -19,6 +21,8 @@ pub struct Body<'a> {
     pub written: Option<&'a Function>,
     /// Instructions by block.
     pub blocks: Vec<Vec<Inst<'a>>>,
+    /// The reachable instructions with effects; see [`Body::effects_in`].
+    effects: OnceCell<Vec<Place>>,
 }
 
 /// Returns all functions of a subject.
@@ -27,7 +31,13 @@ pub fn bodies<'a>(subject: &Subject<'a>) -> Vec<Body<'a>> {
         let name = &sites.cfg.function;
         let body = subject.module.function(name)?;
         let blocks = body.blocks().into_iter().map(|b| b.instructions()).collect();
-        Some(Body { function, sites, written: subject.ast.and_then(|ast| ast.function(name)), blocks })
+        Some(Body {
+            function,
+            sites,
+            written: subject.ast.and_then(|ast| ast.function(name)),
+            blocks,
+            effects: OnceCell::new(),
+        })
     };
     FunctionIndex::enumerate(&subject.sites.functions).filter_map(read).collect()
 }
@@ -66,10 +76,8 @@ impl<'a> Body<'a> {
     pub fn effects_in(&self, range: &Range) -> Vec<Place> {
         let Some(written) = self.written else { return Vec::new() };
         let inside = |place: &Place| self.location(*place).is_some_and(|at| text::contains(written, range, at));
-        self.instructions()
-            .filter(|(place, inst)| has_effects(*inst) && inside(place))
-            .map(|(place, _)| place)
-            .collect()
+        let find = || self.instructions().filter(|(_, inst)| has_effects(*inst)).map(|(place, _)| place).collect();
+        self.effects.get_or_init(find).iter().copied().filter(inside).collect()
     }
 }
 

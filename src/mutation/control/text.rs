@@ -191,9 +191,9 @@ fn last_token(lines: &[String], start: Spot, end: Spot, token: &str) -> Option<S
 pub fn contains(function: &Function, range: &Range, at: &DebugLocation) -> bool {
     let (begin, end) = (function.place(&range.begin), function.place(&range.end));
     at.line > 0
-        && same_file(&at.file, &begin.file)
         && (at.line, at.column) >= (begin.line, begin.column)
         && (at.line, at.column) < (end.line, end.column + end.tok_len.max(1))
+        && same_file(&at.file, &begin.file)
 }
 
 /// Returns whether a piece begins at a debug location.

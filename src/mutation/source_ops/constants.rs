@@ -1,12 +1,10 @@
 //! Locates constants of the source in the IR. clang folds constant expressions, so an operator or literal within one
 //! has no instruction; the nearest ancestor with an instruction holds the folded value as an operand.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
-
 use super::c_types::is_pointer_type;
 use super::context::Context;
 use super::folded::Folded;
+use super::found_operands::Wanted;
 use super::instances;
 use super::instructions::{Constant, Instruction};
 use super::kinds::{BinaryOp, OperationKind};
@@ -67,33 +65,6 @@ enum Where {
     At(String, u32, u32),
     /// In these.
     Among(Vec<usize>),
-}
-
-/// What operands are sought: all that decides which instructions at a place have any. Constants in a macro's body are many, at few
-/// places, and mostly alike.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Wanted {
-    /// Of the place: file, line, column.
-    at: Option<(String, u32, u32)>,
-    /// The constant's bits, and whether it is a float.
-    value: (u128, bool),
-    /// Of the node that uses the value.
-    kind: Option<OperationKind>,
-    node: String,
-    children: usize,
-    passes_object: bool,
-    /// The value's position among the node's children.
-    index: usize,
-    moves_pointer: bool,
-    is_negated: bool,
-}
-
-/// The operands that were found in one function.
-#[derive(Debug, Default)]
-pub struct FoundOperands {
-    known: RefCell<HashMap<Wanted, Vec<Slot>>>,
-    /// The written operators' positions, by their nodes.
-    written: OnceCell<HashMap<*const Node, usize>>,
 }
 
 struct OperandSearch<'a, 'c, 's> {

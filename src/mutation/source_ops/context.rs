@@ -1,6 +1,6 @@
 //! Where operators are sought.
 
-use super::constants::FoundOperands;
+use super::found_operands::FoundOperands;
 use super::instructions::Code;
 use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::FunctionSites;

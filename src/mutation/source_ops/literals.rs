@@ -1,8 +1,9 @@
 //! Finds the literals of the source, with the operands that hold them or the constant they are folded into.
 
-use super::constants::{self, FoundOperands};
+use super::constants;
 use super::context::Context;
 use super::folded::Folded;
+use super::found_operands::FoundOperands;
 use super::instructions;
 use super::syntax;
 use super::tokens::Tokens;

@@ -11,6 +11,7 @@ mod c_types;
 mod constants;
 mod context;
 pub mod folded;
+pub mod found_operands;
 mod instances;
 pub mod instructions;
 pub mod kinds;
@@ -32,8 +33,8 @@ use super::mutant::SourceRange;
 use super::subject::Subject;
 use crate::cfg::indices::FunctionIndex;
 use crate::kernel::ast::Node;
-use constants::FoundOperands;
 use context::Context;
+use found_operands::FoundOperands;
 
 /// Finds the operations of all functions of the kernel.
 pub fn find<'a>(subject: &Subject<'a>) -> Operations<'a> {

@@ -313,3 +313,26 @@ fn images_go_through_their_hooks() {
     assert_eq!(seen[20..], [1000, 1001, 1002, 1003, 1004, 1005, 1002, 1001]);
     assert_eq!(words(&stack), [1, 2, 3, 0, 4, 5, 6, 7, 1]);
 }
+
+#[test]
+fn chains_of_helpers_are_inlined_whatever_their_length() {
+    for length in [1, 7, 8, 9, 40, 300] {
+        let mut source = "int h0(int x) { return 3 * x + 1; }\n".to_owned();
+        for n in 1..length {
+            // Every fifth one is called twice further up.
+            let twice = if n % 5 == 0 && n < 40 { format!(" - h{}(n)", n - 1) } else { String::new() };
+            source += &format!("int h{n}(int x) {{ int n = x + {n}; return (h{}(n) ^ {n}){twice}; }}\n", n - 1);
+        }
+        source +=
+            &format!("kernel void k(global int *out) {{ out[get_global_id(0)] = h{}(get_global_id(0)); }}", length - 1);
+        fn wanted(n: i32, x: i32) -> i32 {
+            if n == 0 {
+                return 3 * x + 1;
+            }
+            let below = wanted(n - 1, x + n);
+            (below ^ n) - if n % 5 == 0 && n < 40 { below } else { 0 }
+        }
+        let seen = result(&source, "CL1.2", Range::linear(4, 4), 4);
+        assert_eq!(seen, (0..4).map(|x| wanted(length - 1, x)).collect::<Vec<i32>>(), "{length} helpers");
+    }
+}

@@ -1,5 +1,7 @@
 //! Exchanges: `ISO` exchanges operands, `IPH` values that a `phi` takes, `IVL` lanes of a shuffle.
 
+use std::collections::HashMap;
+
 use petgraph::algo::dominators::{self, Dominators};
 use petgraph::graph::NodeIndex;
 
@@ -117,7 +119,7 @@ fn exchange_incoming(site: &Site<'_>, scopes: &Scopes<'_>, found: &mut OperatorO
 
 /// Where the values of a function are known.
 struct Scopes<'a> {
-    blocks: Vec<Block<'a>>,
+    blocks: HashMap<Block<'a>, BlockIndex>,
     dominators: Dominators<NodeIndex>,
 }
 
@@ -125,14 +127,16 @@ impl<'a> Scopes<'a> {
     fn of(subject: &Subject<'a>, function: FunctionIndex, inst: Inst<'a>) -> Scopes<'a> {
         let graph = &subject.sites.functions[function].cfg.graph;
         let dominators = dominators::simple_fast(graph, NodeIndex::new(0));
-        Scopes { blocks: inst.function().blocks(), dominators }
+        let blocks = BlockIndex::enumerate(inst.function().blocks()).map(|(b, block)| (block, b)).collect();
+        Scopes { blocks, dominators }
     }
 
     /// Returns whether a value is known at the end of a block.
     fn is_known(&self, value: Value<'a>, block: Block<'a>) -> bool {
         let Some(definition) = value.as_instruction().and_then(Inst::try_block) else { return true };
-        let position = |block: Block<'a>| self.blocks.iter().position(|b| *b == block).map(BlockIndex);
-        let (Some(definition), Some(block)) = (position(definition), position(block)) else { return false };
+        let (Some(definition), Some(block)) = (self.blocks.get(&definition), self.blocks.get(&block)) else {
+            return false;
+        };
         self.dominators.dominators(block.node()).is_some_and(|mut all| all.any(|node| node == definition.node()))
     }
 }

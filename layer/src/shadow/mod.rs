@@ -31,6 +31,8 @@ pub struct State {
     pub svm: BTreeMap<usize, memory::SvmAllocation>,
     pub samplers: HashMap<Handle, u32>,
     pub programs: HashMap<Handle, program::Program>,
+    /// The builds from source whose binaries the program was given, by the binaries' names.
+    pub binaries: HashMap<program::Id, Arc<program::Build>>,
     pub kernels: HashMap<Handle, kernel::Kernel>,
     pub user_events: HashSet<Handle>,
     /// The snapshots that are being taken.

@@ -112,7 +112,7 @@ impl Drop for Draft {
     }
 }
 
-fn name_of(bytes: &[u8]) -> Id {
+pub fn name_of(bytes: &[u8]) -> Id {
     let mut hasher = SipHasher13::new();
     hasher.write(bytes);
     name_of_hash(&hasher)

@@ -20,8 +20,8 @@ use opencl_sys::{
     CL_INVALID_OPERATION, CL_SUCCESS, cl_addressing_mode, cl_bool, cl_buffer_create_type, cl_command_queue,
     cl_command_queue_properties, cl_context, cl_context_properties, cl_device_id, cl_device_info, cl_device_type,
     cl_event, cl_filter_mode, cl_image_desc, cl_image_format, cl_int, cl_kernel, cl_kernel_exec_info, cl_map_flags,
-    cl_mem, cl_mem_flags, cl_mem_properties, cl_pipe_properties, cl_platform_id, cl_program, cl_queue_properties,
-    cl_sampler, cl_sampler_properties, cl_svm_mem_flags, cl_uint,
+    cl_mem, cl_mem_flags, cl_mem_properties, cl_pipe_properties, cl_platform_id, cl_program, cl_program_info,
+    cl_queue_properties, cl_sampler, cl_sampler_properties, cl_svm_mem_flags, cl_uint,
 };
 
 use crate::driver::{self, Layered};
@@ -180,6 +180,7 @@ wrappers! {
         clBuildProgram(program: cl_program, count: cl_uint, devices: *const cl_device_id, options: *const c_char, notify: BuildCallback, data: *mut c_void) -> cl_int = programs::build;
         clCompileProgram(program: cl_program, count: cl_uint, devices: *const cl_device_id, options: *const c_char, headers: cl_uint, header_programs: *const cl_program, header_names: *mut *const c_char, notify: BuildCallback, data: *mut c_void) -> cl_int = programs::compile;
         clLinkProgram(context: cl_context, count: cl_uint, devices: *const cl_device_id, options: *const c_char, inputs: cl_uint, input_programs: *const cl_program, notify: BuildCallback, data: *mut c_void, error: *mut cl_int) -> cl_program = programs::link;
+        clGetProgramInfo(program: cl_program, what: cl_program_info, size: usize, value: *mut c_void, size_ret: *mut usize) -> cl_int = programs::get_info;
         clRetainProgram(program: cl_program) -> cl_int = programs::retain;
         clReleaseProgram(program: cl_program) -> cl_int = programs::release;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use opencl_sys::{
     CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_DEVICES, cl_context, cl_device_id,
-    cl_int, cl_program, cl_uint,
+    cl_int, cl_program, cl_program_info, cl_uint,
 };
 use serde::Serialize;
 
@@ -64,7 +64,8 @@ fn add_with(handle: cl_program, about: impl FnOnce() -> (Origin, Vec<Name>)) -> 
     if !handle.is_null() {
         shielded(|| {
             let (origin, includes) = about();
-            let program = Program { references: 1, origin, constants: Vec::new(), includes, build: None };
+            let program =
+                Program { references: 1, origin, constants: Vec::new(), includes, build: None, same_as: None };
             shadow::state().programs.insert(key(handle), program);
             process::count(Counter::Programs);
         });
@@ -120,7 +121,55 @@ pub unsafe fn create_with_binary(
             (!from.is_null()).then(|| blobs::keep_code(std::slice::from_raw_parts(from, length)))
         };
         Origin::Binary { binary: (0..count as usize).filter_map(piece).collect() }
-    })
+    });
+    if !program.is_null() {
+        shielded(|| recognise(program));
+    }
+    program
+}
+
+/// Remembers what a program from binaries was built from, if this process was given them.
+fn recognise(program: cl_program) {
+    let mut state = shadow::state();
+    let Some(known) = state.programs.get(&key(program)) else { return };
+    let Origin::Binary { binary } = &known.origin else { return };
+    let mut builds = binary.iter().map(|piece| state.binaries.get(&piece.blob).cloned());
+    let Some(Some(first)) = builds.next() else { return };
+    if builds.all(|build| build.is_some_and(|build| build.repeats(&first)))
+        && let Some(known) = state.programs.get_mut(&key(program))
+    {
+        known.same_as = Some(first);
+    }
+}
+
+pub unsafe fn get_info(
+    driver: &'static Driver,
+    program: cl_program,
+    what: cl_program_info,
+    size: usize,
+    value: *mut c_void,
+    size_ret: *mut usize,
+) -> cl_int {
+    let result = call!(driver, clGetProgramInfo(program, what, size, value, size_ret));
+    if result == 0 && what == CL_PROGRAM_BINARIES && !value.is_null() {
+        shielded(|| remember(driver, program, value.cast(), size / size_of::<*const u8>()));
+    }
+    result
+}
+
+/// Remembers what the binaries were built from that a program is given: it may make a program of them.
+unsafe fn remember(driver: &Driver, program: cl_program, binaries: *const *const u8, room: usize) {
+    let build = shadow::state().programs.get(&key(program)).and_then(|known| known.build.clone());
+    let Some(build) = build.filter(|build| matches!(build.origin, Origin::Source { .. })) else { return };
+    let sizes: Vec<usize> = list(driver, program, CL_PROGRAM_BINARY_SIZES, 0);
+    for (index, length) in sizes.into_iter().enumerate().take(room) {
+        let from = *binaries.add(index);
+        // Null means that the program wants none for this device.
+        if !from.is_null() && length > 0 {
+            let name = blobs::name_of(std::slice::from_raw_parts(from, length));
+            shadow::state().binaries.insert(name, Arc::clone(&build));
+        }
+    }
 }
 
 pub unsafe fn create_with_built_in_kernels(
@@ -316,10 +365,16 @@ unsafe fn built(
     let state = shadow::state();
     let Some(known) = state.programs.get(&key(program)) else { return };
     let (origin, constants, includes) = (known.origin.clone(), known.constants.clone(), known.includes.clone());
+    let same = known.same_as.clone();
     drop(state);
-    let directory = std::env::current_dir().unwrap_or_default();
-    let includes = includes::copy(includes, options.as_deref(), &directory);
-    let build = Build { origin, stage, options, headers, constants, includes };
+    let build = match same {
+        Some(same) => Build::clone(&same),
+        None => {
+            let directory = std::env::current_dir().unwrap_or_default();
+            let includes = includes::copy(includes, options.as_deref(), &directory);
+            Build { origin, stage, options, headers, constants, includes }
+        }
+    };
     let build = match shadow::state().programs.get_mut(&key(program)) {
         Some(known) => {
             let build = match &known.build {

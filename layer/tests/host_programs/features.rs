@@ -100,13 +100,14 @@ fn programs_are_told_apart_by_code_options_and_origin() {
         let of = |launch: &Value| programs[launch["program"].as_str().unwrap()].clone();
         let steps: Vec<Value> = process.launches_of("step_on").into_iter().map(of).collect();
         let origins: Vec<&Value> = steps.iter().map(|program| &program["origin"]).collect();
-        assert_eq!(origins, ["source", "binary", "source", "source"]);
+        // The second is made of the first one's binary, so that it has the same lines.
+        assert_eq!(origins, ["source"; 4]);
+        assert_eq!(steps[0]["id"], steps[1]["id"]);
         assert_eq!(
             spool.text(&steps[0]["pieces"]),
             "#define STEP 5\nkernel void step_on(global int *a) { *a += STEP; }"
         );
         assert_eq!(steps[0]["pieces"].as_array().unwrap().len(), 2);
-        assert!(!spool.blob(&steps[1]["built"]["blob"]).is_empty());
         assert_eq!((&steps[2]["options"], &steps[3]["options"]), (&json!("-DSTEP=1000"), &json!("-DSTEP=100")));
         assert_eq!(steps[2]["pieces"], steps[3]["pieces"]);
         let linked = of(process.launches_of("use")[0]);

@@ -33,6 +33,7 @@ use crate::result::Header;
 use crate::result::generate::{GenerateResult, Scores};
 use crate::result::journal::{Header as JournalHeader, Journal, path_for};
 use crate::result::store::{self, AnyResult};
+use crate::solve;
 use crate::suite::write;
 
 /// Share of the budget that launches get even if the preparation has used it up, limited by [`MIN_LAUNCH_TIME`].
@@ -398,6 +399,7 @@ impl Generating<'_, '_> {
             summary: generated.summary,
             scores: None,
             from: generated.from,
+            solver: Some(solve::solver()),
             notes: generated.notes,
         }
     }

@@ -10,6 +10,7 @@ use crate::kernel::source::Sources;
 use crate::result::journal::Journal;
 use crate::result::mutate::{self as result, Comparison, MutateResult, Status, TestNames, TestStatus};
 use crate::result::{Device, Header, mutate_summary};
+use crate::solve;
 use crate::suite::resolve::Test;
 
 use super::baseline::{DropReason, TestBaseline};
@@ -195,6 +196,7 @@ pub fn run(
         not_simulated,
         excluded: campaign.source_mutants.map(excluded).unwrap_or_default(),
         complaints: Vec::new(),
+        solver: Some(solve::solver()),
         notes,
     };
     mutate_summary::finish(&mut done, &class_of);

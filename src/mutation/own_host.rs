@@ -110,6 +110,7 @@ pub fn result(map: &ProbeMap, outcomes: Vec<Outcome>) -> Result<MutateResult> {
         basis: None,
         baseline: None,
         complaints: Vec::new(),
+        solver: None,
         second_order: None,
         not_simulated: Vec::new(),
         excluded: Vec::new(),

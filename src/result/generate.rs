@@ -31,6 +31,9 @@ pub struct GenerateResult {
     /// What the seeds are and teach, if the search began with the launches of a suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<SeedReport>,
+    /// The solver that proofs come from, with its version: another one may prove more or less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }

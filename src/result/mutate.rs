@@ -70,6 +70,9 @@ pub struct MutateResult {
     /// What is not as it was asked for: thresholds that were missed, and the like, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
+    /// The solver that proofs come from, with its version: another one may prove more or less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
 }

@@ -19,3 +19,8 @@ mod substitution;
 mod subterms;
 mod translate;
 mod values;
+
+/// The solver with its version, such as `Z3 4.8.12.0`.
+pub fn solver() -> String {
+    z3::full_version().to_owned()
+}

@@ -156,7 +156,7 @@ impl Woven {
             call!(self.driver, clGetProgramBuildInfo(handle, device, what, size, value, size_ret))
         });
         let log: String = log.unwrap_or_default().chars().take(MOST_LOG).collect();
-        Err(Why::new("not-built", format!("clBuildProgram: error {status}: {log}")))
+        Err(Why::new("not-built", format!("clBuildProgram: error {status}: {}", telling_first(&log))))
     }
 
     /// Whether the device lists a version of SPIR-V.
@@ -304,4 +304,26 @@ fn options_of(module: &reply::Module, build: &Build) -> CString {
         return module.options.clone();
     }
     CString::new(format!("{given} {UNIFORM}")).unwrap_or_else(|_| module.options.clone())
+}
+
+/// A build log whose first line says what is wrong: tables show that line alone, and logs begin with what the driver was doing.
+fn telling_first(log: &str) -> String {
+    let is_telling = |line: &&str| line.to_ascii_lowercase().contains("error");
+    match log.lines().find(is_telling) {
+        Some(line) if !log.trim_start().starts_with(line) => format!("{}\n{log}", line.trim()),
+        _ => log.trim_start().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::telling_first;
+
+    #[test]
+    fn logs_begin_with_what_is_wrong() {
+        let log = "Compilation started\nkernel k\nError: no such builtin\nCompilation failed\n";
+        assert_eq!(telling_first(log), format!("Error: no such builtin\n{log}"));
+        assert_eq!(telling_first("\nerror: x\nmore"), "error: x\nmore");
+        assert_eq!(telling_first(""), "");
+    }
 }

@@ -15,7 +15,7 @@ use super::support::*;
 /// Answers each request with a line of `worker.script`.
 const SCRIPTED: &str = include_str!("scripted-worker.pl");
 
-const OPENED: &str = r#"{"Opened": {"name": "scripted", "driver": "1", "kind": "gpu", "il_versions": ["SPIR-V_1.2"], "platform": "p", "index": [0, 0], "max_work_group_size": 64, "max_work_item_sizes": [64, 64, 64], "local_memory": 32768, "global_memory": 1073741824, "max_allocation": 268435456, "fp16": true, "fp64": true, "images": true}}"#;
+const OPENED: &str = r#"{"Opened": {"name": "scripted", "driver": "1", "kind": "gpu", "il_versions": ["SPIR-V_1.2"], "platform": "p", "index": [0, 0], "max_work_group_size": 64, "max_work_item_sizes": [64, 64, 64], "local_memory": 32768, "global_memory": 1073741824, "max_allocation": 268435456, "fp16": true, "fp64": true, "images": true, "sub_group_sizes": []}}"#;
 const STOPPED: &str = r#"{"Stopped": {"error": "CL_INVALID_COMMAND_QUEUE"}}"#;
 const LOST: &str = r#"{"Lost": {"error": "CL_OUT_OF_RESOURCES"}}"#;
 const DONE: &str = r#"{"Done": {"kernel_times": [5]}}"#;

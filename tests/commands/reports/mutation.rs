@@ -149,6 +149,7 @@ pub fn mutate_result() -> MutateResult {
         second_order: None,
         not_simulated: vec![],
         excluded: vec![],
+        solver: None,
         notes: vec!["repeats: 3, because of the barrier and local memory".into()],
     };
     finish(&mut result, &class_of);

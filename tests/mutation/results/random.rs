@@ -95,6 +95,7 @@ pub fn result(mutants: Vec<Mutant>, order: u32) -> MutateResult {
         second_order: None,
         not_simulated: vec![],
         excluded: vec![],
+        solver: None,
         notes: vec!["a note".into()],
     }
 }

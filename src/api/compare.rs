@@ -433,7 +433,8 @@ fn size_of(under_test: &KernelUnderTest<'_>) -> CodeSize {
 fn configuration(suites: &[&Path], open: &OpenOptions, options: &CompareOptions) -> String {
     let mut text =
         format!("{} {:?} {:?} {:?}", env!("CARGO_PKG_VERSION"), options.of_result(), options.repeats, open.seed);
-    let _ = write!(text, " {} {:?} {:?}", open.device, open.kernel_options(Vec::new()).as_arguments(), open.spec);
+    let options_of_kernel = open.kernel_options(Vec::new()).as_arguments();
+    let _ = write!(text, " {} {options_of_kernel:?} {:?} {:?}", open.device, open.spec, open.sub_group_size);
     for suite in suites {
         let read = |path: &Path| files::read(path, None).ok();
         let bytes = read(suite).unwrap_or_default();

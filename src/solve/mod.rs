@@ -22,5 +22,5 @@ mod values;
 
 /// The solver with its version, such as `Z3 4.8.12.0`.
 pub fn solver() -> String {
-    z3::full_version().to_owned()
+    format!("Z3 {}", z3::full_version())
 }

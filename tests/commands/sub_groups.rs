@@ -36,27 +36,14 @@ kernel void none(global uint *out, global const uint *in)
 
 fn suite(folder: &Path, entry: &str, size: &str) -> TestResult<std::path::PathBuf> {
     let path = folder.join(format!("{entry}.toml"));
-    let text = format!(
-        "kernel = \"k.cl\"
-entry = \"{entry}\"
-options = [\"-cl-std=CL3.0\"]
-{size}
-[[test]]
-name = \"full\"
-global = [128]
-local = [64]
-[test.args]
-in = {{ random = {{ len = 128, seed = 3, min = 0, max = 1000 }} }}
-out = {{ fill = 0, len = 1024 }}
-[[test]]
-name = \"ragged\"
-global = [216]
-local = [72]
-[test.args]
-in = {{ random = {{ len = 216, seed = 5, min = 0, max = 1000 }} }}
-out = {{ fill = 0, len = 1728 }}
-"
-    );
+    let mut text = format!("kernel = \"k.cl\"\nentry = \"{entry}\"\noptions = [\"-cl-std=CL3.0\"]\n{size}\n");
+    for (name, global, local) in [("full", 128, 64), ("ragged", 216, 72)] {
+        text += &format!(
+            "[[test]]\nname = \"{name}\"\nglobal = [{global}]\nlocal = [{local}]\n[test.args]
+in = {{ random = {{ len = {global}, seed = 3, min = 0, max = 1000 }} }}\nout = {{ fill = 0, len = {} }}\n",
+            8 * global
+        );
+    }
     std::fs::write(&path, text)?;
     Ok(path)
 }

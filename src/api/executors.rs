@@ -2,11 +2,13 @@
 
 use super::input::Parsed;
 use super::opened::Opened;
+use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::{
-    Capabilities, Code, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors,
+    Capabilities, Code, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors, Target,
 };
 use crate::kernel::interface::Interface;
+use crate::kernel::sub_groups::SubGroups;
 use crate::result;
 use crate::suite::faults;
 use crate::suite::launch::NdRange;
@@ -76,7 +78,26 @@ impl Loading {
     }
 }
 
-/// Tells the user if a device runs the kernel in sub-groups of another size than the kernel requires, or the simulator has.
+/// Does what [`note_sub_groups`] does for a kernel that is not loaded, on an executor that is ready.
+///
+/// # Errors
+/// Those of loading the kernel.
+pub(super) fn note_sub_groups_of(
+    opened: &Opened,
+    under_test: &KernelUnderTest,
+    tests: &[Test],
+    executor: &mut dyn Executor,
+) -> Result<()> {
+    if executor.target() == Target::Host || under_test.interface.sub_groups == SubGroups::Unused {
+        return Ok(());
+    }
+    let program = executor.load(&under_test.plain(executor.target())?)?;
+    note_sub_groups(opened, &under_test.interface, tests, (executor, program))?;
+    executor.unload(program);
+    Ok(())
+}
+
+/// Tells the user if a device runs the kernel in other sub-groups than the kernel requires, or the simulator has.
 fn note_sub_groups(
     opened: &Opened,
     interface: &Interface,
@@ -91,17 +112,28 @@ fn note_sub_groups(
             continue;
         }
         seen.push(range);
-        if let Some(size) = executor.sub_group_size(program, range)?.filter(|size| *size != expected) {
-            let (kernel, device, test) = (&interface.name, &executor.device().name, &test.name);
-            let instead = match interface.sub_groups.required() {
-                Some(_) => format!("not of {expected} as required: what depends on them may differ"),
-                None => format!("not of {expected} as on the simulator, unless --sub-group-size {size} says so"),
-            };
-            opened.observer().note(&format!(
-                "`{kernel}` has sub-groups of {size} work-items on {device} (test `{test}`), {instead}"
-            ));
-            break;
-        }
+        let Some(formed) = executor.sub_groups(program, range)? else { continue };
+        let (kernel, device, test) = (&interface.name, &executor.device().name, &test.name);
+        let here = format!("on {device} (test `{test}`)");
+        let size = formed.size;
+        let items: u64 = range.local.unwrap_or([1; 3]).iter().product();
+        let note = match formed.count {
+            _ if size != expected => {
+                let instead = match interface.sub_groups.required() {
+                    Some(_) => format!("not of {expected} as required: what depends on them may differ"),
+                    None => format!("not of {expected} as on the simulator, unless --sub-group-size {size} says so"),
+                };
+                format!("`{kernel}` has sub-groups of {size} work-items {here}, {instead}")
+            }
+            Some(count) if u64::from(count) != items.div_ceil(size.into()) => format!(
+                "`{kernel}` has {count} sub-groups in each work-group {here}, not {} as on the simulator, which forms them by \
+                 local linear id",
+                items.div_ceil(size.into())
+            ),
+            _ => continue,
+        };
+        opened.observer().note(&note);
+        break;
     }
     Ok(())
 }

@@ -206,7 +206,10 @@ struct Making<'a> {
 impl Making<'_> {
     /// Runs the mutants of a variant, which has this number. Returns the journal, too, if the result has a file.
     fn run(&self, opened: &Opened, part: usize) -> Result<(MutateResult, Option<Journal>)> {
-        self.prepare(opened, |campaign, request, (executors, ahead, note)| {
+        self.prepare(opened, |campaign, request, (mut executors, ahead, note)| {
+            if let Some(first) = executors.first_mut() {
+                executors::note_sub_groups_of(opened, campaign.under_test, campaign.tests, first.as_mut())?;
+            }
             let executors = (executors, ahead);
             let Some(output) = &self.options.output else {
                 let mut result = campaign::run(campaign, request, executors, None, Vec::new())?;

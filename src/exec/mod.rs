@@ -34,6 +34,15 @@ pub use request::DeviceRequest;
 pub use simulator::Simulator;
 pub use start::{StartedExecutors, StartingExecutors};
 
+/// The sub-groups of a work-group on a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct FormedSubGroups {
+    /// Work-items of the largest.
+    pub size: u32,
+    /// How many there are, if the device says.
+    pub count: Option<u32>,
+}
+
 /// Identifies a loaded program within the executor that loaded it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProgramId(pub u32);
@@ -271,12 +280,12 @@ pub trait Executor: Send {
     /// As for [`Executor::load`].
     fn finish_load(&mut self, program: ProgramId) -> Result<()>;
 
-    /// How many work-items the sub-groups of a program that is built have in a launch of this range; `None` if they have what the
+    /// The sub-groups that a program that is built has in a launch of this range; `None` if they are what the
     /// program requires, or it is not known.
     ///
     /// # Errors
     /// `Environment` if no worker can be started.
-    fn sub_group_size(&mut self, program: ProgramId, range: &NdRange) -> Result<Option<u32>> {
+    fn sub_groups(&mut self, program: ProgramId, range: &NdRange) -> Result<Option<FormedSubGroups>> {
         let _ = (program, range);
         Ok(None)
     }

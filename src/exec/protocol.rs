@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::memory::Span;
-use super::{Batch, DeviceInfo, DeviceSelector, Kept, Target};
+use super::{Batch, DeviceInfo, DeviceSelector, FormedSubGroups, Kept, Target};
 use crate::error::Error;
 use crate::kernel::interface::Type;
 use crate::suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange, View};
@@ -48,8 +48,8 @@ pub enum Request {
     Unload {
         program: u32,
     },
-    /// How many work-items the sub-groups of a launch of this range have.
-    SubGroup {
+    /// Which sub-groups a launch of this range has.
+    SubGroups {
         program: u32,
         range: NdRange,
     },
@@ -216,7 +216,7 @@ pub enum Reply {
     },
     Unloaded,
     /// `None` if the driver does not tell.
-    SubGroup(Option<u32>),
+    SubGroups(Option<FormedSubGroups>),
     Done {
         /// Nanoseconds, one entry per repeat.
         kernel_times: Vec<u64>,

@@ -57,8 +57,10 @@ fn fit_local_size(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3]
             local[d] = (local[d].next_power_of_two() / 2).max(1);
         }
     }
+    local[0] = rules.of_whole_sub_groups(local[0]);
+    let is_open = |d: &usize| rules.exactly[*d].is_none() && (*d > 0 || rules.sub_group.is_none());
     while local.iter().product::<u64>() > LARGEST_TOTAL {
-        let Some(d) = (0..3).filter(|d| rules.exactly[*d].is_none()).max_by_key(|d| local[*d]) else { break };
+        let Some(d) = (0..3).filter(is_open).max_by_key(|d| local[*d]) else { break };
         if local[d] == 1 {
             break;
         }
@@ -108,7 +110,9 @@ pub fn uneven(model: &KernelModel) -> Option<Geometry> {
         return None;
     }
     let mut geometry = of_groups(model, local, GROUPS[at], "a smaller group at the end");
-    for (global, local) in geometry.range.global.iter_mut().zip(local).take(model.dims as usize) {
+    // Devices may form the sub-groups of a ragged row otherwise than the simulator.
+    let whole = usize::from(model.dims > 1 && model.groups.sub_group.is_some());
+    for (global, local) in geometry.range.global.iter_mut().zip(local).take(model.dims as usize).skip(whole) {
         if *global > local {
             *global -= local / 2;
         }
@@ -158,7 +162,9 @@ pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
             let most = fit_local_size(model, LARGE[2.min(range.dims as usize - 1)], true)[d];
             let divides =
                 |n: &u64| range.global[d].is_multiple_of(*n) && (!model.groups.power_of_two || n.is_power_of_two());
-            (1..=most).rev().find(divides).unwrap_or(1)
+            let has_whole = |n: &u64| d > 0 || model.groups.of_whole_sub_groups(*n) == *n;
+            let sizes = || (1..=most).rev().filter(divides);
+            sizes().find(has_whole).or_else(|| sizes().next()).unwrap_or(1)
         };
         std::array::from_fn(fits)
     });

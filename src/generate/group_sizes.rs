@@ -23,6 +23,7 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
     let mut rules = GroupRules {
         required: interface.required_local,
         hint: interface.local_hint,
+        sub_group: interface.sub_groups.simulated().map(u64::from),
         power_of_two: halves_group(summary),
         ..GroupRules::default()
     };

@@ -88,6 +88,9 @@ impl Mutator<'_> {
             let Some(largest) = (0..3).max_by_key(|d| local[*d]) else { break };
             local[largest] /= 2;
         }
+        if rules.required.is_none() {
+            local[0] = rules.of_whole_sub_groups(local[0]);
+        }
         let items = |groups: [u64; 3]| {
             let sizes = groups.into_iter().chain(local);
             sizes.into_iter().try_fold(1u64, u64::checked_mul).unwrap_or(u64::MAX)

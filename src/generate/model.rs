@@ -125,6 +125,18 @@ pub struct GroupRules {
     pub at_most: [Option<u64>; 3],
     /// A loop halves or doubles its way through the work-group.
     pub power_of_two: bool,
+    /// How many work-items the sub-groups have, if the kernel uses them.
+    pub sub_group: Option<u64>,
+}
+
+impl GroupRules {
+    /// Returns the size in dimension 0 next to `size` that has whole sub-groups only, if the kernel allows one: hosts launch no others,
+    /// and devices differ in how they divide the work-items of ragged rows.
+    pub fn of_whole_sub_groups(&self, size: u64) -> u64 {
+        let Some(of) = self.sub_group.filter(|_| self.exactly[0].is_none()) else { return size };
+        let most = self.at_most[0].map_or(u64::MAX, |most| most / of * of);
+        if most == 0 { size } else { size.next_multiple_of(of).min(most) }
+    }
 }
 
 /// A kernel's interface and what is inferred from its code.

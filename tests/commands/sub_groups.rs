@@ -112,6 +112,46 @@ fn a_device_that_picks_another_size_is_told_of() -> TestResult {
     Ok(())
 }
 
+/// Rows of four work-items, where the simulator has one sub-group of them all.
+const ROWS: &str = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+__attribute__((intel_reqd_sub_group_size(16)))
+kernel void rows(global uint *out, uint width)
+{
+    size_t i = get_global_id(1) * width + get_global_id(0);
+    out[i] = sub_group_reduce_add((uint)get_local_id(0)) + get_num_sub_groups();
+}
+";
+
+#[test]
+fn a_device_that_forms_other_sub_groups_is_told_of_and_generated_groups_have_whole_ones() -> TestResult {
+    let (folder, kernel) = source_file(ROWS);
+    let path = folder.path().join("rows.toml");
+    let test = "[[test]]\nname = \"t\"\nglobal = [8, 8]\nlocal = [4, 4]
+[test.args]\nout = { fill = 0, len = 64 }\nwidth = 8\n";
+    std::fs::write(&path, format!("kernel = \"k.cl\"\noptions = [\"-cl-std=CL3.0\"]\n{test}"))?;
+    let (on_device, run_note) = left(&path, &["--device", "opencl"])?;
+    let is_other = on_device != left(&path, &["--device", "sim"])?.0;
+    let (_, mutate_note, _) = kassay(&["mutate", at(&path), "--device", "opencl", "--operators", "AOR"])?;
+    for note in [run_note, mutate_note] {
+        assert_eq!(note.contains("`rows` has 4 sub-groups in each work-group on "), is_other, "{note}");
+    }
+    let made = folder.path().join("made");
+    let options = ["generate", at(&kernel), "--cl-std", "CL3.0", "--max-execs", "60", "-o", at(&made)];
+    let (out, error, code) = kassay(&options)?;
+    assert_eq!(code, 0, "{out}{error}");
+    let path = made.join("suite.toml");
+    let text = std::fs::read_to_string(&path)?;
+    let widths: Vec<u64> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("local = ["))
+        .filter_map(|sizes| sizes.split([',', ']']).next()?.parse().ok())
+        .collect();
+    assert!(!widths.is_empty() && widths.iter().all(|width| width.is_multiple_of(16)), "{text}");
+    let (on_device, note) = left(&path, &["--device", "opencl"])?;
+    assert!(on_device == left(&path, &["--device", "sim"])?.0 && !note.contains("sub-groups"), "{note}");
+    Ok(())
+}
+
 #[test]
 fn sizes_that_there_are_not_are_refused_with_their_place() -> TestResult {
     let (folder, kernel) = source_file(KERNEL);

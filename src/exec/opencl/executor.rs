@@ -10,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::exec::discover::Vendors;
 use crate::exec::protocol::{Reply, protocol_error};
 use crate::exec::{
-    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, Joins, JointOutcome, JointSweep, Kept,
-    Observation, ProgramId, RunOptions, RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome, Target,
+    Capabilities, Checks, Code, DeviceInfo, DeviceSelector, Executor, Fault, FormedSubGroups, Joins, JointOutcome,
+    JointSweep, Kept, Observation, ProgramId, RunOptions, RunResult, Schedules, StartingExecutor, Sweep, SweepOutcome,
+    Target,
 };
 use crate::suite::launch::{Launch, NdRange};
 
@@ -96,8 +97,8 @@ impl Executor for OpenClExecutor {
         self.finish_build(program)
     }
 
-    fn sub_group_size(&mut self, program: ProgramId, range: &NdRange) -> Result<Option<u32>> {
-        sub_groups::size(self, program, range)
+    fn sub_groups(&mut self, program: ProgramId, range: &NdRange) -> Result<Option<FormedSubGroups>> {
+        sub_groups::ask(self, program, range)
     }
 
     fn unload(&mut self, program: ProgramId) {

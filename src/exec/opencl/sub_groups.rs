@@ -1,23 +1,23 @@
-//! Asks a device which size sub-groups have.
+//! Asks a device which sub-groups it forms.
 
 use std::time::Instant;
 
 use super::supervisor::OpenClExecutor;
 use crate::error::Result;
 use crate::exec::protocol::{Reply, Request, protocol_error};
-use crate::exec::{ProgramId, Target};
+use crate::exec::{FormedSubGroups, ProgramId, Target};
 use crate::lower::ptx::target::WARP;
 use crate::suite::launch::NdRange;
 
-/// See [`Executor::sub_group_size`](crate::exec::Executor::sub_group_size).
-pub fn size(executor: &mut OpenClExecutor, program: ProgramId, range: &NdRange) -> Result<Option<u32>> {
+/// See [`Executor::sub_groups`](crate::exec::Executor::sub_groups).
+pub fn ask(executor: &mut OpenClExecutor, program: ProgramId, range: &NdRange) -> Result<Option<FormedSubGroups>> {
     if executor.info().target() == Some(Target::Ptx) {
-        return Ok(Some(WARP));
+        return Ok(Some(FormedSubGroups { size: WARP, count: None }));
     }
     let deadline = Instant::now() + executor.operation_timeout();
-    let request = Request::SubGroup { program: program.0, range: range.clone() };
+    let request = Request::SubGroups { program: program.0, range: range.clone() };
     match executor.ready(Some(program.0))?.call(&request, deadline) {
-        Ok(Reply::SubGroup(size)) => Ok(size),
+        Ok(Reply::SubGroups(formed)) => Ok(formed),
         Ok(_) => Err(protocol_error()),
         // A driver that dies of the question leaves it open.
         Err(_) => {

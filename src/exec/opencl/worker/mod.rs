@@ -130,10 +130,10 @@ fn handle_request(request: Request, open: &mut Option<OpenDevice>, shared: &mut 
             }
             Reply::Unloaded
         }
-        Request::SubGroup { program, range } => {
+        Request::SubGroups { program, range } => {
             let Some(open) = open else { return unprepared() };
             let Some(loaded) = open.programs.get(&program) else { return unprepared() };
-            Reply::SubGroup(loaded.sub_group_size(open.device, &range))
+            Reply::SubGroups(loaded.sub_groups(open.device, &range))
         }
         Request::Run { program, memory, range, args, margins, views, repeats, probe, head, kept, outputs } => {
             let Some(open) = open else { return unprepared() };

@@ -4,13 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
 
 use opencl3::context::Context;
-use opencl3::kernel::{self, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS};
+use opencl3::kernel::{
+    self, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, CL_KERNEL_NUM_ARGS, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE,
+};
 use opencl3::program::{self, CL_PROGRAM_BUILD_LOG};
 use opencl3::types::{cl_context, cl_device_id, cl_int, cl_kernel, cl_platform_id, cl_program};
 
 use super::super::errors;
 use super::handles::{Kernel, Memory, Program};
-use crate::exec::Target;
+use crate::exec::{FormedSubGroups, Target};
 use crate::suite::launch::NdRange;
 
 /// OpenCL's error for code of a form that no driver takes.
@@ -42,14 +44,17 @@ impl LoadedProgram {
         self.kernel.borrow().0
     }
 
-    /// How many work-items the sub-groups of a launch of this range have, as far as the driver tells.
-    pub fn sub_group_size(&self, device: cl_device_id, range: &NdRange) -> Option<u32> {
+    /// The sub-groups that a launch of this range has, as far as the driver tells.
+    pub fn sub_groups(&self, device: cl_device_id, range: &NdRange) -> Option<FormedSubGroups> {
         let sizes = range.local?.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
         let sizes = &sizes[..range.dims.min(3) as usize];
         let (bytes, sizes) = (size_of_val(sizes), sizes.as_ptr().cast());
-        let asked = CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE;
-        let size = kernel::get_kernel_sub_group_info(self.kernel(), device, asked, bytes, sizes);
-        u32::try_from(size.ok()?.to_size()).ok().filter(|size| *size > 0)
+        let ask = |what| {
+            let told = kernel::get_kernel_sub_group_info(self.kernel(), device, what, bytes, sizes);
+            u32::try_from(told.ok()?.to_size()).ok().filter(|number| *number > 0)
+        };
+        let size = ask(CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE)?;
+        Some(FormedSubGroups { size, count: ask(CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE) })
     }
 
     /// Notes that an argument is set to a pointer.

@@ -1,6 +1,7 @@
 //! Pairs of memory: of each definition and use of memory that may be the same, how they can be related.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use super::accesses::{Access, Extent, Role};
 use super::paths::{Ordered, Paths, Reached};
@@ -36,7 +37,7 @@ enum Object<'m> {
 #[derive(Debug, Default)]
 pub struct MemoryPairs {
     /// Definitions and uses that may be of the same memory.
-    pub aliases: BTreeMap<(usize, usize), String>,
+    pub aliases: BTreeMap<(usize, usize), Rc<str>>,
     /// How they can be related.
     pub pairs: BTreeSet<(Option<usize>, usize, Relation)>,
     /// The names of what the host defines, by use.
@@ -50,6 +51,12 @@ const MOST_PAIRS: usize = 200_000;
 
 /// What an access may concern.
 type Objects<'m> = BTreeSet<(Memory, Object<'m>)>;
+
+/// What accesses of two kinds may share.
+struct Shared {
+    name: Rc<str>,
+    memories: BTreeSet<Memory>,
+}
 
 struct Reader<'a, 'm> {
     kernel: Function<'m>,
@@ -115,6 +122,14 @@ impl<'m> Reader<'_, 'm> {
             }
             Object::Root(Root::Unknown) => "memory behind an unknown pointer".to_owned(),
         }
+    }
+
+    /// Returns what accesses of two kinds may share; `None`: nothing.
+    fn shared(&self, a: &Objects<'m>, b: &Objects<'m>) -> Option<Shared> {
+        let common = common(a, b);
+        let memories = common.iter().map(|(memory, _)| *memory).collect();
+        let name = || self.joined(common.iter().map(|(_, object)| *object)).into();
+        (!common.is_empty()).then(|| Shared { name: name(), memories })
     }
 
     fn joined(&self, objects: impl Iterator<Item = Object<'m>>) -> String {
@@ -192,7 +207,16 @@ pub fn pairs<'m>(
     let points_to = PointsTo::find(functions);
     let reader =
         Reader { kernel: functions[0], points_to: &points_to, names, arguments, by_value: by_value(functions) };
-    let objects: Vec<Objects<'m>> = accesses.iter().map(|access| reader.objects(access.pointer)).collect();
+    // Most accesses concern the same few objects.
+    let mut kinds: Vec<Objects<'m>> = Vec::new();
+    let mut kind_of = |pointer| {
+        let objects = reader.objects(pointer);
+        kinds.iter().position(|known| *known == objects).unwrap_or_else(|| {
+            kinds.push(objects);
+            kinds.len() - 1
+        })
+    };
+    let kind: Vec<usize> = accesses.iter().map(|access| kind_of(access.pointer)).collect();
     let layout = functions[0].view().layout();
     let fixed = [functions[0].params(), reader.by_value.clone()].concat();
     let range = |access: &Access<'m>| constant_range(access, &fixed, layout);
@@ -201,7 +225,7 @@ pub fn pairs<'m>(
     let order = Order::new(&paths);
     let mut found = MemoryPairs::default();
     let of_role = |role: Role| {
-        let followed = |n: &usize| accesses[*n].role == role && !objects[*n].is_empty() && is_followed(*n);
+        let followed = |n: &usize| accesses[*n].role == role && !kinds[kind[*n]].is_empty() && is_followed(*n);
         (0..accesses.len()).filter(followed).collect::<Vec<usize>>()
     };
     let (definitions, uses) = (of_role(Role::Definition), of_role(Role::Use));
@@ -210,27 +234,27 @@ pub fn pairs<'m>(
             Object::Root(Root::Argument(_) | Root::Unknown) => true,
             Object::Root(_) | Object::Copy(_) => false,
         };
-        let global = objects[*usage].iter().filter(|(memory, _)| *memory == Memory::Global);
+        let global = kinds[kind[*usage]].iter().filter(|(memory, _)| *memory == Memory::Global);
         let host: Vec<Object<'m>> = global.filter(from_host).map(|(_, object)| *object).collect();
         if !host.is_empty() {
             found.host.insert(*usage, reader.joined(host.into_iter()));
             found.pairs.insert((None, *usage, Relation::HostToKernel));
         }
     }
+    let mut shared_of: HashMap<(usize, usize), Option<Shared>> = HashMap::new();
     for definition in &definitions {
         let after = After::new(&paths, &accesses[*definition]);
         for usage in &uses {
             if are_apart(ranges[*definition], ranges[*usage]) {
                 continue;
             }
-            let shared = common(&objects[*definition], &objects[*usage]);
-            if shared.is_empty() {
-                continue;
-            }
-            found.aliases.insert((*definition, *usage), reader.joined(shared.iter().map(|(_, object)| *object)));
-            let memories: BTreeSet<Memory> = shared.iter().map(|(memory, _)| *memory).collect();
+            let of = (kind[*definition], kind[*usage]);
+            let shared = shared_of.entry(of).or_insert_with(|| reader.shared(&kinds[of.0], &kinds[of.1]));
+            let Some(shared) = shared else { continue };
+            found.aliases.insert((*definition, *usage), Rc::clone(&shared.name));
             let (by, of) = (&accesses[*definition], &accesses[*usage]);
-            let relations = memories.into_iter().flat_map(|memory| order.relations(&paths, &after, (by, of), memory));
+            let relations =
+                shared.memories.iter().flat_map(|memory| order.relations(&paths, &after, (by, of), *memory));
             found.pairs.extend(relations.map(|relation| (Some(*definition), *usage, relation)));
         }
         if found.aliases.len().max(found.pairs.len()) > MOST_PAIRS {
@@ -262,7 +286,8 @@ impl After {
         let anything = paths.after([node], None);
         let behind = |waits| MEMORIES.map(|m| paths.after(paths.barriers(&anything, m, waits), None));
         let (barrier, wait) = (behind(false), behind(true));
-        After { interval: MEMORIES.map(|m| paths.after([node], Some(m))), barrier, wait, anything }
+        let before = |m| if paths.has_barriers(m) { paths.after([node], Some(m)) } else { anything.clone() };
+        After { interval: MEMORIES.map(before), barrier, wait, anything }
     }
 }
 

@@ -128,10 +128,10 @@ impl DefUsePlan {
     fn of_memory(sites: Vec<AccessSite>, memory: &MemoryPairs) -> DefUsePlan {
         let pair = |(definition, usage, relation): &(Option<usize>, usize, Relation)| {
             let variable = match definition {
-                Some(definition) => memory.aliases.get(&(*definition, *usage)),
-                None => memory.host.get(usage),
+                Some(definition) => memory.aliases.get(&(*definition, *usage)).map(|name| name.to_string()),
+                None => memory.host.get(usage).cloned(),
             };
-            let variable = variable.cloned().unwrap_or_default();
+            let variable = variable.unwrap_or_default();
             Pair { variable, relation: *relation, definition: *definition, usage: *usage }
         };
         DefUsePlan {

@@ -115,6 +115,11 @@ impl<'m> Paths<'m> {
         reached
     }
 
+    /// Returns whether any barrier orders the memory.
+    pub fn has_barriers(&self, memory: Ordered) -> bool {
+        self.order.iter().any(|order| order.barrier[memory as usize])
+    }
+
     /// The beginnings of the intervals between barriers that order the memory: the kernel's entry, and each barrier.
     pub fn beginnings(&self, memory: Ordered) -> Vec<usize> {
         let barriers = (0..self.order.len()).filter(|node| self.order[*node].barrier[memory as usize]);

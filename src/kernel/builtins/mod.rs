@@ -9,6 +9,9 @@ mod atomics;
 mod mangling;
 pub mod types;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 pub use atomics::{MemoryOrders, Operation, is_relaxed, memory_orders, operation};
 pub use mangling::{
     Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_mangled, is_signed, mangle, parameters, pointed,
@@ -187,6 +190,26 @@ const TABLE: &[Row] = {
     ]
 };
 
+/// The names of the table.
+struct Names {
+    whole: HashMap<&'static str, Builtin>,
+    /// How other names begin, the longest first.
+    starts: Vec<(&'static str, Builtin)>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let mut names = Names { whole: HashMap::new(), starts: Vec::new() };
+    for (row, name) in TABLE.iter().flat_map(|row| row.names.iter().map(move |name| (row, *name))) {
+        let builtin = Builtin { row, name };
+        match name.strip_suffix('*') {
+            Some(start) => names.starts.push((start, builtin)),
+            None => _ = names.whole.entry(name).or_insert(builtin),
+        }
+    }
+    names.starts.sort_by_key(|(start, _)| std::cmp::Reverse(start.len()));
+    names
+});
+
 /// A builtin of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
@@ -200,22 +223,9 @@ impl Builtin {
     /// the user's may have any name.
     pub fn of(callee: &str) -> Option<Builtin> {
         let plain = demangle(callee).map_or(callee, |(plain, _)| plain);
-        let mut found: Option<Builtin> = None;
-        let first = plain.as_bytes().first()?;
-        for row in TABLE {
-            // Most names differ in their first byte, which is quicker to see than all of it.
-            for name in row.names.iter().filter(|name| name.as_bytes().first() == Some(first)) {
-                let fits = match name.strip_suffix('*') {
-                    Some(start) => plain.starts_with(start),
-                    None if plain == *name => return Some(Builtin { row, name }),
-                    None => false,
-                };
-                if fits && found.is_none_or(|known| known.name.len() < name.len()) {
-                    found = Some(Builtin { row, name });
-                }
-            }
-        }
-        found
+        let known = &*NAMES;
+        let begins = |start: &&(&str, Builtin)| plain.starts_with(start.0);
+        known.whole.get(plain).or_else(|| known.starts.iter().find(begins).map(|(_, builtin)| builtin)).copied()
     }
 
     /// The builtin's family.

@@ -21,8 +21,8 @@ pub struct Body<'a> {
     pub written: Option<&'a Function>,
     /// Instructions by block.
     pub blocks: Vec<Vec<Inst<'a>>>,
-    /// The reachable instructions with effects; see [`Body::effects_in`].
-    effects: OnceCell<Vec<Place>>,
+    /// The reachable instructions with effects, and whether they are barriers or fences; see [`Body::effects_in`].
+    effects: OnceCell<Vec<(Place, bool)>>,
 }
 
 /// Returns all functions of a subject.
@@ -74,10 +74,21 @@ impl<'a> Body<'a> {
 
     /// Returns the instructions with effects (stores, calls) that belong to a source range.
     pub fn effects_in(&self, range: &Range) -> Vec<Place> {
-        let Some(written) = self.written else { return Vec::new() };
-        let inside = |place: &Place| self.location(*place).is_some_and(|at| text::contains(written, range, at));
-        let find = || self.instructions().filter(|(_, inst)| has_effects(*inst)).map(|(place, _)| place).collect();
-        self.effects.get_or_init(find).iter().copied().filter(inside).collect()
+        self.within(range).map(|(place, _)| place).collect()
+    }
+
+    /// Returns whether a barrier or fence belongs to a source range.
+    pub fn synchronises_in(&self, range: &Range) -> bool {
+        self.within(range).any(|(_, synchronises)| synchronises)
+    }
+
+    fn within<'s>(&'s self, range: &'s Range) -> impl Iterator<Item = (Place, bool)> + 's {
+        let inside = |written, place: Place| self.location(place).is_some_and(|at| text::contains(written, range, at));
+        let synchronises = |inst: Inst<'_>| inst.callee().is_some_and(|callee| barrier_or_fence(&callee).is_some());
+        let with_effects = || self.instructions().filter(|(_, inst)| has_effects(*inst));
+        let find = || with_effects().map(|(place, inst)| (place, synchronises(inst))).collect();
+        let all = self.written.map(|written| (written, self.effects.get_or_init(find).iter()));
+        all.into_iter().flat_map(move |(written, all)| all.copied().filter(move |(place, _)| inside(written, *place)))
     }
 }
 

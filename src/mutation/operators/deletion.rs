@@ -214,11 +214,8 @@ impl<'a> Walk<'a, '_> {
                 "it only prints: no output is another without it"
             }
             _ => {
-                let effects = self.body.effects_in(range);
-                let is_synchronising = |place: &Place| {
-                    self.body.inst(*place).callee().is_some_and(|callee| barrier_or_fence(&callee).is_some())
-                };
-                if !effects.iter().any(is_synchronising) {
+                if !self.body.synchronises_in(range) {
+                    let effects = self.body.effects_in(range);
                     return self.statements.push(Statement { node: inner, piece, effects, replacement });
                 }
                 "barriers and fences are SYR's and FR's"

@@ -192,6 +192,7 @@ impl Generating<'_, '_> {
             false => (Journal::create(&path, &header)?, Vec::new()),
         };
         let instrumented = observing.and_then(|observing| Instrumented::load(under_test, jobs as usize, observing));
+        let instrumented = instrumented.map(|instrumented| instrumented.refusing_unwritten_reads(under_test));
         let min_launch_time = options.budget.mul_f64(MIN_LAUNCH_SHARE).min(MIN_LAUNCH_TIME);
         let all = Limits {
             // The preparation may have used up the budget; some launches are made nevertheless.

@@ -159,13 +159,13 @@ pub(super) fn search<'s>(
 
 /// Adds a test that keeps all couplings to what was found, unless it covers nothing new by now.
 fn adopt(found: &mut SearchResult, test: TestInput, first: &[Option<FirstCover>]) {
-    let gains = |o: usize| test.covers[o] && (found.first[o].is_none() || !found.clean[o] && test.faulted.is_empty());
+    let gains = |o: usize| test.covers[o] && (found.first[o].is_none() || !found.clean[o] && test.is_clean());
     if !(0..test.covers.len()).any(gains) {
         return;
     }
     for (o, _) in test.covers.iter().enumerate().filter(|(_, covers)| **covers) {
         found.first[o] = found.first[o].or(first[o]);
-        found.clean[o] |= test.faulted.is_empty();
+        found.clean[o] |= test.is_clean();
     }
     let name = unique(test.name.clone(), found.tests.iter().map(|t| t.name.as_str()));
     found.tests.push(TestInput { name, ..test });
@@ -186,7 +186,7 @@ fn least_broken(search: &mut Search<'_>, couplings: &Couplings, test: &TestInput
             continue;
         }
         let made = search.attempt_launch(launch, best.preconditions.clone(), best.by)?;
-        if let Some(made) = made.filter(|made| made.covers[outcome] && made.faulted.is_empty()) {
+        if let Some(made) = made.filter(|made| made.covers[outcome] && made.is_clean()) {
             best = TestInput { name: best.name, ..made };
             kept = more;
         }

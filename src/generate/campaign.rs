@@ -329,7 +329,7 @@ fn record_kept(
     journal.append(&Entry::Test(Box::new(TestEntry::new(kept, *statistics, time.as_secs_f64()))))?;
     let first = FirstCover { by: kept.by, after: time.saturating_sub(view.before) };
     for mut goal in gained.iter().filter_map(|o| view.goal(*o, Some(first), &GOALS)) {
-        if !kept.faulted.is_empty() {
+        if !kept.is_clean() {
             goal.status = GoalStatus::CoveredWithFault;
         }
         journal.append(&Entry::Goal(Box::new(goal)))?;
@@ -399,7 +399,9 @@ fn goals(
             return Some(goal);
         }
         if let Some(test) = found.tests.iter().find(|t| first.is_some() && t.covers[outcome]) {
-            let faults: Vec<String> = test.faulted.iter().map(|f| faulting_launches::text(f, interface)).collect();
+            let unwritten = test.reads_unwritten.then(|| UNWRITTEN.to_owned());
+            let faults = test.faulted.iter().map(|f| faulting_launches::text(f, interface)).chain(unwritten);
+            let faults: Vec<String> = faults.collect();
             let reason = Some(format!("only launches that fault came there: {}", faults.join("; ")));
             return Some(Goal { status: GoalStatus::CoveredWithFault, reason, ..goal });
         }
@@ -458,6 +460,9 @@ pub struct Kernel<'a> {
     pub spec: &'a [SpecValue],
 }
 
+/// What is said of tests whose outputs are anything on devices.
+const UNWRITTEN: &str = "reads local memory that no work-item has written";
+
 /// Writes `folder/suite.toml` and its data, replacing what an earlier `kassay generate` wrote there.
 ///
 /// # Errors
@@ -468,10 +473,14 @@ pub fn write_suite(
     under_test: &KernelUnderTest<'_>,
     tests: &[TestInput],
 ) -> Result<()> {
-    let description = |k: &TestInput| match k.by {
-        By::Seed => format!("covers {} outcomes; one of the first launches", k.covers.iter().filter(|c| **c).count()),
-        By::Fuzz => format!("covers {} outcomes; found by fuzzing", k.covers.iter().filter(|c| **c).count()),
-        By::Smt => format!("covers {} outcomes; found by solving", k.covers.iter().filter(|c| **c).count()),
+    let description = |k: &TestInput| {
+        let by = match k.by {
+            By::Seed => "one of the first launches",
+            By::Fuzz => "found by fuzzing",
+            By::Smt => "found by solving",
+        };
+        let unwritten = if k.reads_unwritten { format!("; {UNWRITTEN}") } else { String::new() };
+        format!("covers {} outcomes; {by}{unwritten}", k.covers.iter().filter(|c| **c).count())
     };
     let suite = NewSuite {
         kernel: write::relative(folder, kernel.path),

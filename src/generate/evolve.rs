@@ -223,6 +223,10 @@ impl Evolution<'_, '_> {
                 };
             }
         }
+        let rules = &self.model().groups;
+        if rules.required.is_none() {
+            solution.local[0] = rules.of_whole_sub_groups(solution.local[0]);
+        }
         // In the order of the arguments, so that equal seeds give equal children.
         let mut keys: Vec<(u32, u64)> = solution.scalars.keys().copied().collect();
         keys.sort_unstable();

@@ -1,5 +1,6 @@
 //! The kernel with coverage probes on the simulator, where a search runs its launches.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::buffer_growth;
@@ -11,8 +12,10 @@ use crate::coverage::observed::{self, ObservedCode, PendingCode};
 use crate::coverage::tally::Probe;
 use crate::error::{Error, Result};
 use crate::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
-use crate::exec::{ProgramId, Simulator};
+use crate::exec::{HostCode, ProgramId, Simulator};
 use crate::kernel::interface::Interface;
+use crate::lower::code::LoweringOptions;
+use crate::lower::host::table::Space;
 use crate::suite::launch::{Launch, NdRange};
 
 /// Loop iterations of all work-items of a launch: more than any kernel needs on small launches, few enough to end soon.
@@ -33,6 +36,15 @@ pub struct Instrumented<'a> {
     sites: &'a Sites,
     interface: &'a Interface,
     fuel_policy: FuelPolicy,
+    unwritten: Option<UnwrittenReads<'a>>,
+}
+
+/// Detects reads of local memory that no work-item has written.
+struct UnwrittenReads<'a> {
+    /// Makes code that follows every access, until then at the latest.
+    code: Box<dyn Fn(Instant) -> Result<Arc<HostCode>> + 'a>,
+    /// That code, once it is wanted.
+    program: Option<ProgramId>,
 }
 
 impl<'a> Instrumented<'a> {
@@ -61,7 +73,25 @@ impl<'a> Instrumented<'a> {
         let mut simulator = Simulator::new(threads)?;
         let program = simulator.load_host(&observed.code)?;
         let (sites, interface) = (&under_test.sites, &under_test.interface);
-        Ok(Instrumented { simulator, program, observed, sites, interface, fuel_policy: FuelPolicy::default() })
+        Ok(Instrumented {
+            simulator,
+            program,
+            observed,
+            sites,
+            interface,
+            fuel_policy: FuelPolicy::default(),
+            unwritten: None,
+        })
+    }
+
+    /// Takes launches for undefined in which a work-item reads local memory that none has written. Without this, they are like others.
+    pub fn refusing_unwritten_reads(mut self, under_test: &'a KernelUnderTest<'_>) -> Instrumented<'a> {
+        if self.observed.code.table.objects.iter().any(|object| object.space == Space::Local) {
+            let lowering = |deadline| LoweringOptions { races: true, deadline, ..under_test.lowering };
+            let code = move |end| under_test.for_simulator(&lowering(Some(end)));
+            self.unwritten = Some(UnwrittenReads { code: Box::new(code), program: None });
+        }
+        self
     }
 }
 
@@ -89,6 +119,27 @@ impl CoverageRunner for Instrumented<'_> {
         let tally = self.observed.tally(self.sites, probe);
         let faulted = faulting_launches::describe_faults(&self.observed.code.table, self.interface, &simulation.faults);
         Ok(RunOutcome::Completed(RunObservation { tally, compared: simulation.compared, faulted }))
+    }
+
+    fn reads_unwritten(&mut self, launch: &Launch, limit: Duration) -> Result<bool> {
+        let Some(unwritten) = &mut self.unwritten else { return Ok(false) };
+        let end = Instant::now() + limit;
+        let program = match unwritten.program {
+            Some(program) => program,
+            None => match (unwritten.code)(end) {
+                Ok(code) => *unwritten.program.insert(self.simulator.load_host(&code)?),
+                // What the time does not allow is not known.
+                Err(e) if e.is_late() => return Ok(false),
+                Err(e) => return Err(e),
+            },
+        };
+        let options = SimulationOptions { races: true, deadline: Some(end), ..fuel_options(&launch.range) };
+        let options = SimulationOptions { halts: !launch.allows_faults, ..options };
+        match self.simulator.simulate(program, launch, &options, limit, &[]) {
+            Ok(simulation) => Ok(simulation.faults.iter().any(|fault| fault.kind == FaultKind::Uninitialised)),
+            Err(Error::Caller(_)) => Ok(false),
+            Err(e) => Err(e),
+        }
     }
 }
 

@@ -26,8 +26,11 @@ fn shrink(search: &mut Search<'_>, mut kept: Vec<TestInput>) -> Result<Vec<TestI
             }
             let needed = uniquely_covered(&kept, i);
             let Some(mut made) = search.attempt(smaller, None, kept[i].by)? else { continue };
-            let is_worse = kept[i].faulted.is_empty() && !made.faulted.is_empty();
-            if !is_worse && needed.iter().all(|o| made.covers[*o]) {
+            if !needed.iter().all(|o| made.covers[*o]) {
+                continue;
+            }
+            made.reads_unwritten = search.reads_unwritten(&made.launch)?;
+            if made.is_clean() || !kept[i].is_clean() {
                 made.name.clone_from(&kept[i].name);
                 kept[i] = made;
             }
@@ -45,7 +48,7 @@ fn minimal_cover(mut found: Vec<TestInput>) -> Vec<TestInput> {
     while !found.is_empty() {
         let gain = |k: &TestInput| k.covers.iter().zip(&covered).filter(|(new, old)| **new && !**old).count();
         // The first of equals.
-        let rank = |k: &TestInput| (gain(k) > 0 && k.faulted.is_empty(), gain(k));
+        let rank = |k: &TestInput| (gain(k) > 0 && k.is_clean(), gain(k));
         let best = (0..found.len()).rev().max_by_key(|i| rank(&found[*i])).unwrap_or(0);
         if gain(&found[best]) == 0 && !kept.is_empty() {
             break;
@@ -66,7 +69,7 @@ fn minimal_cover(mut found: Vec<TestInput>) -> Vec<TestInput> {
 
 /// Returns the outcomes that only this input covers. An input that faults does not make one redundant that does not.
 fn uniquely_covered(kept: &[TestInput], i: usize) -> Vec<usize> {
-    let counts = |other: &TestInput| other.faulted.is_empty() || !kept[i].faulted.is_empty();
+    let counts = |other: &TestInput| other.is_clean() || !kept[i].is_clean();
     let others = |o: usize| kept.iter().enumerate().any(|(k, other)| k != i && counts(other) && other.covers[o]);
     (0..kept[i].covers.len()).filter(|o| kept[i].covers[*o] && !others(*o)).collect()
 }

@@ -38,7 +38,7 @@ pub fn fill(search: &mut Search<'_>, request: &Request, wanted: u64) -> Result<(
         let Some(child) = child else { break };
         let Some(mut found) = search.attempt(child, None, By::Fuzz)? else { continue };
         let is_new = corpus.iter().all(|known| known.launch != found.launch);
-        if found.faulted.is_empty() && is_new {
+        if found.faulted.is_empty() && is_new && !search.reads_unwritten(&found.launch)? {
             found.name = format!("random {}", corpus.len() + 1);
             corpus.push(found);
         }

@@ -38,6 +38,16 @@ pub trait CoverageRunner {
     /// # Errors
     /// `Environment` or `Internal`; a launch that fails is [`RunOutcome::Rejected`], not an error.
     fn run(&mut self, launch: &Launch, limit: Duration) -> Result<RunOutcome>;
+
+    /// Runs a launch that completed again and returns whether it reads local memory that no work-item has written, if such launches are
+    /// not wanted: devices leave anything there.
+    ///
+    /// # Errors
+    /// As [`CoverageRunner::run`].
+    fn reads_unwritten(&mut self, launch: &Launch, limit: Duration) -> Result<bool> {
+        let _ = (launch, limit);
+        Ok(false)
+    }
 }
 
 /// Result of running a launch.
@@ -89,6 +99,15 @@ pub struct TestInput {
     pub covers: Vec<bool>,
     /// The faults of a launch that allows them; mostly empty.
     pub faulted: Vec<AllowedFault>,
+    /// Whether it reads local memory that no work-item has written, as far as that was asked.
+    pub reads_unwritten: bool,
+}
+
+impl TestInput {
+    /// Returns whether everything that it does is defined, as far as that is known.
+    pub fn is_clean(&self) -> bool {
+        self.faulted.is_empty() && !self.reads_unwritten
+    }
 }
 
 /// The circumstances under which an outcome was covered first.
@@ -403,6 +422,7 @@ impl<'a> Search<'a> {
             tally,
             covers,
             faulted,
+            reads_unwritten: false,
         }))))
     }
 
@@ -424,7 +444,8 @@ impl<'a> Search<'a> {
             self.statistics = known.statistics;
             let limit = self.limits.launch;
             let run = self.run(known.genotype.as_ref(), &known.launch, known.first.by, limit)?;
-            if let Attempt::Done(Some(kept)) = run {
+            if let Attempt::Done(Some(mut kept)) = run {
+                kept.reads_unwritten = self.reads_unwritten(&kept.launch)?;
                 let gained = self.mark_covered(&kept, known.first);
                 if !gained.is_empty() || self.corpus.is_empty() {
                     self.corpus.push(TestInput { name: known.name, preconditions: known.preconditions, ..*kept });
@@ -438,7 +459,7 @@ impl<'a> Search<'a> {
     /// a fault.
     fn mark_covered(&mut self, kept: &TestInput, first: FirstCover) -> Vec<usize> {
         let mut gained = Vec::new();
-        let is_clean = kept.faulted.is_empty();
+        let is_clean = kept.is_clean();
         for (o, _) in kept.covers.iter().enumerate().filter(|(_, covers)| **covers) {
             if self.first[o].is_none() || is_clean && !self.clean[o] {
                 self.first[o].get_or_insert(first);
@@ -449,11 +470,42 @@ impl<'a> Search<'a> {
         gained
     }
 
+    /// Keeps an input if it covers something new, and reads no local memory that nothing has written, unless nothing else gets there;
+    /// returns whether it is kept. `name` gets a number if it is taken.
+    ///
+    /// # Errors
+    /// As [`CoverageRunner::run`], and if the input cannot be recorded.
+    pub fn consider(&mut self, mut found: TestInput, name: String) -> Result<bool> {
+        let is_new = |o: usize| self.first[o].is_none() || found.faulted.is_empty() && !self.clean[o];
+        let gains = (0..self.first.len()).any(|o| found.covers[o] && is_new(o)) || self.corpus.is_empty();
+        if gains && self.reads_unwritten(&found.launch)? {
+            if !self.allows_faults {
+                self.statistics.faulted += 1;
+                if self.faulting.len() < MAX_FAULTING {
+                    let TestInput { genotype, launch, preconditions, by, .. } = found;
+                    self.faulting.push(FaultingInput { genotype, launch, preconditions, by });
+                }
+                return Ok(false);
+            }
+            found.reads_unwritten = true;
+        }
+        self.keep(found, name)
+    }
+
+    /// Returns whether a launch that completed reads local memory that no work-item has written.
+    ///
+    /// # Errors
+    /// As [`CoverageRunner::run`].
+    pub(super) fn reads_unwritten(&mut self, launch: &Launch) -> Result<bool> {
+        let left = self.limits.end.saturating_duration_since(Instant::now());
+        self.runner.reads_unwritten(launch, self.limits.launch.min(left))
+    }
+
     /// Keeps an input if it covers something new; returns whether it does. `name` gets a number if it is taken.
     ///
     /// # Errors
     /// If the input cannot be recorded.
-    pub fn consider(&mut self, mut found: TestInput, name: String) -> Result<bool> {
+    pub(super) fn keep(&mut self, mut found: TestInput, name: String) -> Result<bool> {
         let first = FirstCover { by: found.by, after: self.begun.elapsed() };
         let gained = self.mark_covered(&found, first);
         // A suite has at least one test, even if there is nothing to cover.

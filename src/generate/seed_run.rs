@@ -52,7 +52,7 @@ pub(super) fn run(
                 let items = found.launch.range.items();
                 run.tallies.push(TestTally { name: seed.name.clone(), sites: found.tally.clone(), items });
                 run.covered.iter_mut().zip(&found.covers).for_each(|(all, one)| *all |= one);
-                search.consider(found, seed.name.clone())?;
+                search.keep(found, seed.name.clone())?;
             }
             None => run.left_out.push(format!("\"{}\" faults on the simulator, or does not end in time", seed.name)),
         }

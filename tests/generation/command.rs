@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::support::kernel_and_out;
 use crate::common::TestResult;
+use crate::common::kernels::source_file;
 use crate::common::program::{at, json, run as kassay, valid};
 use crate::common::testdata;
 
@@ -197,5 +198,51 @@ fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> TestResult {
     let result: Value = serde_json::from_str(&std::fs::read_to_string(out.join("generate.json"))?)?;
     assert_eq!(result["summary"]["tests"], 0);
     assert!(result["notes"][0].as_str().is_some_and(|n| n.contains("no test")), "{result}");
+    Ok(())
+}
+
+/// The first kernel reads what it has not written only if `n` is less than the launch's size, the second one always.
+const UNWRITTEN: &str = "kernel void some(global int *out, global const int *in, int n)
+{
+    local int tile[16];
+    int l = get_local_id(0), i = get_global_id(0);
+    if (i < n) tile[l] = in[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int s = 0;
+    for (int k = 0; k < (int)get_local_size(0); k++) s += tile[k];
+    out[i] = s > 10 ? s : -s;
+}
+kernel void always(global int *out, global const int *in)
+{
+    local int tile[16];
+    int l = get_local_id(0), i = get_global_id(0);
+    out[i] = tile[l] > in[i] ? 1 : 2;
+}
+";
+
+#[test]
+fn reads_of_local_memory_that_nobody_wrote_are_the_last_resort_and_said() -> TestResult {
+    let (folder, kernel) = source_file(UNWRITTEN);
+    for (entry, clean) in [("some", true), ("always", false)] {
+        let made = folder.path().join(entry);
+        let options = ["generate", at(&kernel), "--entry", entry, "--max-execs", "2000", "-o", at(&made)];
+        let result = json(&options, 0)?;
+        let goals = result["goals"].as_array().ok_or("no goals")?;
+        let said = |goal: &&Value| {
+            let reason = goal["reason"].as_str().unwrap_or_default();
+            assert_eq!(
+                goal["status"] == "covered-with-fault",
+                reason.contains("local memory that no work-item has written")
+            );
+            goal["status"] == "covered-with-fault"
+        };
+        let with_fault = goals.iter().filter(said).count();
+        assert_eq!(with_fault > 0 && with_fault < goals.len(), clean, "{result}");
+        // Tests that say nothing of it read nothing of the kind.
+        let suite = std::fs::read_to_string(made.join("suite.toml"))?;
+        let tests: Vec<&str> = suite.split("[[test]]").skip(1).collect();
+        let unwritten = tests.iter().filter(|test| test.contains("no work-item has written")).count();
+        assert!(unwritten > 0 && (unwritten < tests.len()) == clean, "{suite}");
+    }
     Ok(())
 }

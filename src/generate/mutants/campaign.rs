@@ -432,6 +432,9 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
             else {
                 continue;
             };
+            if runner.reads_unwritten(&killing.launch, limits.launch.min(left))? {
+                continue;
+            }
             let name = unique(killing.name.to_owned(), generated.tests.iter().map(|k| k.name.as_str()));
             let covers = outcomes.iter().map(|(s, o)| tally[*s].hits[*o] > 0).collect();
             generated.tests.push(TestInput { covers, tally, faulted, ..killing.as_test_input(name) });

@@ -48,6 +48,7 @@ impl KillingInput {
             tally: Vec::new(),
             covers: Vec::new(),
             faulted: Vec::new(),
+            reads_unwritten: false,
         }
     }
 

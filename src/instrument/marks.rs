@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 use inkwell::module::Module;
 
-use super::coverage::drop_effect_attributes;
 use super::implication::loop_edge;
 use super::ways::Ways;
 use crate::cfg::decisions::Event;
@@ -19,6 +18,7 @@ use crate::cfg::loops::Loop;
 use crate::cfg::sites::{Fact, LoopClass, Sites};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
+use crate::llvm::assumptions::drop_woven_effects;
 use crate::llvm::{Block, Builder, Function, Inst, IntPredicate, Type, Value, View};
 
 /// The function that marks call, with the number of a goal and whether it is covered.
@@ -49,7 +49,7 @@ pub fn weave(module: &Module<'_>, sites: &Sites, wanted: &[(usize, usize)]) -> R
     for function in functions {
         function.weave(&weaver, sites);
     }
-    drop_effect_attributes(module);
+    drop_woven_effects(View::of(module));
     canonical::verify(module, "weaving marks")
 }
 

@@ -59,6 +59,16 @@ impl AttributeKind {
         assert!(kind != 0, "LLVM knows no attribute `{name}`");
         AttributeKind(kind)
     }
+
+    /// Returns what follows the last of the kinds that LLVM knows; their numbers begin with 1.
+    pub fn end() -> AttributeKind {
+        ffi::LLVMGetLastEnumAttributeKind()
+    }
+
+    /// The number that this version of LLVM has for it.
+    pub fn number(self) -> u32 {
+        self.0
+    }
 }
 
 impl<'m> Attribute<'m> {

@@ -40,6 +40,7 @@
 
 mod address_space;
 mod arithmetic;
+pub mod assumptions;
 mod attributes;
 mod block;
 mod builder;

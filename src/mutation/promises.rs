@@ -4,26 +4,8 @@
 //! Flags that clang set (signed arithmetic does not overflow, pointers stay within objects) are the source language's, and
 //! stay in IR that was not optimised; an instruction with another operand loses its own.
 
-use crate::llvm::{AttributeIndex, AttributeKind, Attributes, Function, Inst, Opcode, View};
-
-/// Promises about values and their memory, of parameters and results.
-const OF_VALUES: [&str; 12] = [
-    "noundef",
-    "nonnull",
-    "range",
-    "nofpclass",
-    "returned",
-    "dereferenceable",
-    "dereferenceable_or_null",
-    "readnone",
-    "readonly",
-    "writeonly",
-    "captures",
-    "initializes",
-];
-
-/// Promises about what a function does. Those about its memory go where mutants are woven.
-const OF_FUNCTIONS: [&str; 3] = ["noreturn", "speculatable", "nofree"];
+use crate::llvm::assumptions::Holder;
+use crate::llvm::{Function, Inst, Opcode, View};
 
 /// Metadata with which an access or call promises something of its value, of its address, or of other accesses.
 const METADATA: [&str; 12] = [
@@ -48,18 +30,12 @@ const POISONING: [&str; 3] = ["llvm.abs.", "llvm.ctlz.", "llvm.cttz."];
 /// and metadata, and alignments beyond those of types. No instruction is added or removed. Liberties with floats stay,
 /// because the user gives them.
 pub fn drop_inferred(module: View<'_>) {
-    let kinds = OF_VALUES.map(AttributeKind::of);
     let metadata = METADATA.map(|name| module.metadata_kind(name));
-    let strip = |place: Attributes<'_>| {
-        if !place.is_empty() {
-            kinds.iter().for_each(|kind| place.remove_kind(*kind));
-        }
-    };
     let layout = module.layout();
     for f in module.functions().into_iter().filter(|f| !f.name().starts_with("llvm.")) {
-        result_and_parameters(f.param_count()).for_each(|index| strip(f.attributes(index)));
+        Holder::Function(f).drop_inferred_values();
         if f.has_body() {
-            OF_FUNCTIONS.iter().for_each(|name| f.attributes(AttributeIndex::Function).remove(name));
+            Holder::Function(f).drop_effects();
         }
         for inst in f.instructions() {
             if !inst.ty().scalar().is_float() {
@@ -68,7 +44,7 @@ pub fn drop_inferred(module: View<'_>) {
             metadata.iter().for_each(|kind| inst.set_metadata(*kind, None));
             if inst.is_call() {
                 inst.set_tail_call(false);
-                result_and_parameters(inst.arg_count()).for_each(|index| strip(inst.attributes(index)));
+                Holder::Call(inst).drop_inferred_values();
                 define(module, inst);
             }
             let accessed = match inst.opcode() {
@@ -98,10 +74,6 @@ fn define<'m>(module: View<'m>, call: Inst<'m>) {
     if name == ASSUME {
         call.set_operand(0, module.types().bool().int(1));
     }
-}
-
-fn result_and_parameters(count: u32) -> impl Iterator<Item = AttributeIndex> {
-    std::iter::once(AttributeIndex::Result).chain((0..count).map(AttributeIndex::Parameter))
 }
 
 /// Erases `llvm.assume`: what the original may assume, a mutant may break. Positions in the module are void afterwards, so

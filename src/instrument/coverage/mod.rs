@@ -7,4 +7,3 @@ mod recorders;
 mod weave;
 
 pub use plan::{CoveragePlan, Evidence};
-pub(in crate::instrument) use weave::drop_effect_attributes;

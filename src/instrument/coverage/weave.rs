@@ -17,7 +17,8 @@ use crate::instrument::layout::{CoverageLayout, Slots};
 use crate::instrument::runtime;
 use crate::instrument::ways::Ways;
 use crate::kernel::{canonical, parameters};
-use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, Inst, IntPredicate, Opcode, Type, Value, View};
+use crate::llvm::assumptions::drop_woven_effects;
+use crate::llvm::{AddressSpace, Block, Function, Inst, IntPredicate, Opcode, Type, Value, View};
 use crate::lower::code::Target;
 use crate::lower::host::abi::placeholder;
 
@@ -88,7 +89,7 @@ impl CoveragePlan {
                 }
             }
         }
-        drop_effect_attributes(module);
+        drop_woven_effects(View::of(module));
         canonical::verify(module, "coverage instrumentation")
     }
 
@@ -115,22 +116,6 @@ impl CoveragePlan {
             match more {
                 Some(f) => needs[f] = true,
                 None => return needs,
-            }
-        }
-    }
-}
-
-/// Drops effect attributes that clang inferred for the original: woven functions write memory and have side effects.
-pub(in crate::instrument) fn drop_effect_attributes(module: &Module<'_>) {
-    for f in View::of(module).functions().into_iter().filter(|f| f.has_body()) {
-        for name in ["memory", "nosync", "willreturn", "mustprogress", "readnone", "readonly", "writeonly"] {
-            f.attributes(AttributeIndex::Function).remove(name);
-        }
-        for call in f.instructions() {
-            if call.called_function().is_some_and(Function::has_body) {
-                for name in ["memory", "nosync", "willreturn", "readnone"] {
-                    call.attributes(AttributeIndex::Function).remove(name);
-                }
             }
         }
     }

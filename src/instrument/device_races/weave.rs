@@ -14,7 +14,8 @@ use crate::instrument::runtime;
 use crate::kernel::builtins::{Builtin, Family};
 use crate::kernel::inline_frames::frames;
 use crate::llvm::IntPredicate::LLVMIntEQ;
-use crate::llvm::{AddressSpace, AttributeIndex, Block, Builder, Function, Inst, Opcode, Type, Value, View};
+use crate::llvm::assumptions::Holder;
+use crate::llvm::{AddressSpace, Block, Builder, Function, Inst, Opcode, Type, Value, View};
 use crate::lower::host::table::SourcePlace;
 
 /// Numbers what is watched.
@@ -83,9 +84,7 @@ pub fn weave<'m>(module: &'m Module<'_>, kernel: Function<'m>, found: Found<'m>,
     weaver.end()?;
     drop(weaver);
     // A kernel that tells its accesses writes memory.
-    for name in ["memory", "nosync", "willreturn", "readnone", "readonly", "writeonly"] {
-        kernel.attributes(AttributeIndex::Function).remove(name);
-    }
+    Holder::Function(kernel).drop_woven_effects();
     Ok(())
 }
 

@@ -25,6 +25,7 @@ use self::pointers::Objects;
 use super::layout::{FaultKind, GuardLayout, PARAMETERS_FUNCTION, SLOT_FUNCTION};
 use crate::error::{Error, Result};
 use crate::kernel::{canonical, inlined, parameters};
+use crate::llvm::assumptions::Holder;
 use crate::llvm::{AddressSpace, AttributeIndex, Block, DebugLocation, Function, Opcode, Value, View, passes};
 use crate::lower::spirv;
 
@@ -120,7 +121,7 @@ pub fn weave(
         emitter.call(emitter.runtime("__kassay_meet")?, &[]);
     }
     drop(emitter);
-    drop_effect_attributes(kernel);
+    Holder::Function(kernel).drop_woven_effects();
     canonical::verify(module, "weaving guards")?;
     let pipeline = format!("{},function(sroa,mem2reg,simplifycfg)", inlined::passes(module, entry));
     passes::run(module, Some(machine), &pipeline)?;
@@ -178,11 +179,4 @@ fn single_return<'m>(emitter: &Emitter<'m>, spent: Value<'m>) -> Result<Block<'m
     emitter.call(report, &[emitter.parameters, emitter.slot, fault, fuel, spent]);
     emitter.builder.ret(None);
     Ok(end)
-}
-
-/// Takes away what was inferred of the original's effects: a guarded kernel writes memory and has side effects.
-fn drop_effect_attributes(kernel: Function<'_>) {
-    for name in ["memory", "nosync", "willreturn", "readnone", "readonly", "writeonly"] {
-        kernel.attributes(AttributeIndex::Function).remove(name);
-    }
 }

@@ -6,10 +6,11 @@ use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
 use super::rewriter::{self, Rewriter};
-use super::{Calls, drop_effects, inline_helpers, kernel};
+use super::{Calls, inline_helpers, kernel};
 use crate::error::{Error, Result};
 use crate::instrument::runtime;
 use crate::kernel::canonical;
+use crate::llvm::assumptions::Holder;
 use crate::llvm::{AddressSpace, Function, Inst, IntPredicate, Opcode, Type, TypeKind, Value, View};
 use crate::lower::joint::{self, SLOT_WORDS, Values, parameters};
 
@@ -47,7 +48,7 @@ pub fn joint(module: &mut Module<'_>, entry: &str, values: &Values, machine: &Ta
     let calls = Calls::of(kernel, &FUNCTIONS);
     runtime::link_joint(module)?;
     Weaver::new(view, kernel, args)?.weave(calls, values)?;
-    drop_effects(kernel);
+    Holder::Function(kernel).drop_woven_effects();
     canonical::verify(module, "the runs of joint launches")
 }
 

@@ -18,6 +18,7 @@ use super::runtime;
 use crate::error::{Error, Result};
 use crate::kernel::builtins::SPIRV_BUILT_IN;
 use crate::kernel::canonical;
+use crate::llvm::assumptions::Holder;
 use crate::llvm::{AddressSpace, AttributeIndex, Function, Global, Inst, Linkage, Type, Value, View, passes};
 
 pub use joint::joint;
@@ -96,7 +97,7 @@ fn weave(
     let calls = Calls::of(kernel, &FUNCTIONS);
     runtime::link_ids(module)?;
     Weaver::new(view, kernel, args, slots)?.weave(calls)?;
-    drop_effects(kernel);
+    Holder::Function(kernel).drop_woven_effects();
     canonical::verify(module, "the ids of a batch")
 }
 
@@ -117,13 +118,6 @@ fn inline_helpers(module: &mut Module<'_>, entry: &str, machine: &TargetMachine)
 fn kernel<'m>(view: View<'m>, entry: &str) -> Result<Function<'m>> {
     let kernel = view.function(entry).filter(|k| k.has_body());
     kernel.ok_or_else(|| Error::internal(format!("kernel {entry} is gone")))
-}
-
-/// Takes away what was inferred of the kernel's effects: it reads the probe buffer now.
-fn drop_effects(kernel: Function<'_>) {
-    for name in ["memory", "readnone", "readonly", "writeonly"] {
-        kernel.attributes(AttributeIndex::Function).remove(name);
-    }
 }
 
 /// Returns the functions with a body except the kernel.

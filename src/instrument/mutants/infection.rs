@@ -16,11 +16,11 @@ use super::thread_arguments;
 use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::instrument::coverage::drop_effect_attributes;
 use crate::instrument::layout::HEADER_WORDS;
 use crate::instrument::marks::mark_function;
 use crate::instrument::runtime;
 use crate::kernel::canonical;
+use crate::llvm::assumptions::drop_woven_effects;
 use crate::llvm::{Function, Inst, IntPredicate, Opcode, Value, View};
 
 /// Number of mutants per word.
@@ -98,7 +98,7 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
     for (stand_in, value) in probes.into_iter().zip(values) {
         thread_arguments::settle_one(stand_in, value);
     }
-    drop_effect_attributes(module);
+    drop_woven_effects(View::of(module));
     canonical::verify(module, "weaving infection probes")?;
     Ok(InfectionLayout { mutants: mutants.len() })
 }
@@ -115,7 +115,7 @@ pub fn mark(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)]) 
     let marker = mark_function(view);
     let structural: Vec<bool> = mutants.iter().map(|(.., structural)| *structural).collect();
     insert_probes(&resolved, &Emitter::new(view), &structural, &|_| Sink::Marks(marker))?;
-    drop_effect_attributes(module);
+    drop_woven_effects(View::of(module));
     canonical::verify(module, "weaving marks of mutants")
 }
 

@@ -15,9 +15,9 @@ use super::weaver::{Activation, Form, Weaver};
 use crate::cfg::indices::{BlockIndex, FunctionIndex};
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::instrument::coverage::drop_effect_attributes;
 use crate::kernel::canonical;
 use crate::llvm::View;
+use crate::llvm::assumptions::drop_woven_effects;
 
 /// Weaves `mutants`, each with its number (from 1), into the canonical form that `sites` were read from. The kernel
 /// gets an additional last argument, the probe buffer (`global uint *`). The word
@@ -80,6 +80,6 @@ pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pa
     for (stand_in, numbers) in stand_ins.into_iter().zip(numbers) {
         thread_arguments::settle(stand_in, numbers);
     }
-    drop_effect_attributes(module);
+    drop_woven_effects(View::of(module));
     canonical::verify(module, "weaving mutants")
 }

@@ -9,9 +9,9 @@ use super::variant;
 use super::weaver::{Activation, Form, Weaver};
 use crate::cfg::sites::Sites;
 use crate::error::Result;
-use crate::instrument::coverage::drop_effect_attributes;
 use crate::kernel::canonical;
 use crate::llvm::View;
+use crate::llvm::assumptions::drop_woven_effects;
 
 /// Applies `edit` to the canonical form that `sites` were read from. A change of the launch leaves the module as it is.
 ///
@@ -42,6 +42,6 @@ pub fn apply_all(module: &Module<'_>, sites: &Sites, edits: &[&Edit]) -> Result<
             variant::replace(module, variant)?;
         }
     }
-    drop_effect_attributes(module);
+    drop_woven_effects(View::of(module));
     canonical::verify(module, "a mutant")
 }

@@ -14,8 +14,8 @@ use super::weaver::Numbers;
 use crate::cfg::indices::FunctionIndex;
 use crate::cfg::sites::Sites;
 use crate::error::{Error, Result};
-use crate::instrument::coverage::drop_effect_attributes;
 use crate::kernel::canonical;
+use crate::llvm::assumptions::drop_woven_effects;
 use crate::llvm::{self, AttributeIndex, Block, Function, IntPredicate, MetadataKind, SPIR_FUNC, Value, View};
 
 /// Prefix of the names of what variants bring, which the variant's number follows.
@@ -104,7 +104,7 @@ pub(super) fn weave(module: &Module<'_>, sites: &Sites, variants: &[(u32, &Varia
     for (stand_in, numbers) in stand_ins.into_iter().zip(numbers) {
         stand_in.into_iter().for_each(|stand_in| thread_arguments::settle(stand_in, numbers));
     }
-    drop_effect_attributes(module);
+    drop_woven_effects(View::of(module));
     canonical::verify(module, "weaving variants")
 }
 

@@ -33,6 +33,7 @@ unsafe extern "C" {
     pub safe fn LLVMIsStringAttribute(attribute: AttributeHandle<'_>) -> Bool;
     pub safe fn LLVMIsTypeAttribute(attribute: AttributeHandle<'_>) -> Bool;
     pub safe fn LLVMIsEnumAttribute(attribute: AttributeHandle<'_>) -> Bool;
+    pub safe fn LLVMGetLastEnumAttributeKind() -> AttributeKind;
     pub safe fn LLVMGetEnumAttributeKind(attribute: KnownAttribute<'_>) -> AttributeKind;
     pub safe fn LLVMGetEnumAttributeValue(attribute: NumberAttribute<'_>) -> u64;
     pub safe fn LLVMGetTypeAttributeValue(attribute: TypeAttribute<'_>) -> Type<'_>;

@@ -4,10 +4,8 @@
 //! The purpose of the simulator is to observe what a kernel does wrong. The result must not depend on how an optimiser
 //! treats the error.
 
-use crate::llvm::{AttributeIndex, AttributeKind, Attributes, Function, Inst, Opcode, View};
-
-/// Attributes that describe how values are passed, or that are harmless.
-const KEPT_ATTRIBUTES: [&str; 3] = ["nounwind", "zeroext", "signext"];
+use crate::llvm::assumptions::Holder;
+use crate::llvm::{Function, Inst, Opcode, View};
 
 /// Removes all attributes from a function and its calls except those that describe how arguments are passed; the
 /// calling convention becomes C's.
@@ -15,35 +13,16 @@ pub fn strip_function(f: Function<'_>) {
     if f.name().starts_with("llvm.") {
         return;
     }
-    let kept = KEPT_ATTRIBUTES.map(AttributeKind::of);
-    let align = AttributeKind::of("align");
     f.set_call_conv(0);
     f.clear_gc();
-    for index in indices(f.param_count()) {
-        strip(f.attributes(index), &kept, align);
-    }
+    Holder::Function(f).drop_all();
     for inst in f.instructions().into_iter().filter(|i| i.is_call()) {
         if inst.callee().is_some_and(|name| name.starts_with("llvm.")) {
             continue;
         }
         inst.set_call_conv(0);
-        for index in indices(inst.arg_count()) {
-            strip(inst.attributes(index), &kept, align);
-        }
+        Holder::Call(inst).drop_all();
     }
-}
-
-fn strip(attributes: Attributes<'_>, kept: &[AttributeKind], align: AttributeKind) {
-    let by_value = attributes.all().iter().any(|a| a.is_type());
-    attributes.retain(|a| {
-        let is_kept = |kind: AttributeKind| kept.contains(&kind) || (by_value && kind == align);
-        a.is_type() || a.kind().is_some_and(is_kept)
-    });
-}
-
-fn indices(params: u32) -> impl Iterator<Item = AttributeIndex> {
-    let whole = [AttributeIndex::Function, AttributeIndex::Result];
-    whole.into_iter().chain((0..params).map(AttributeIndex::Parameter))
 }
 
 /// Freezes the result of an instruction that is poison for some operands (conversion of a float that is out of range, a

@@ -6,32 +6,9 @@
 
 use std::sync::LazyLock;
 
+use crate::llvm::assumptions::Holder;
 use crate::llvm::{AttributeIndex, AttributeKind, Function, Inst, View};
 use crate::solve::purity;
-
-/// Promises about a function's effects. Those of a declaration are kept if it reaches no memory through pointers.
-const EFFECTS: [&str; 8] =
-    ["memory", "willreturn", "mustprogress", "nosync", "nofree", "speculatable", "noreturn", "nocallback"];
-
-/// Promises about values.
-const VALUES: [&str; 16] = [
-    "noundef",
-    "nonnull",
-    "noalias",
-    "align",
-    "dereferenceable",
-    "dereferenceable_or_null",
-    "range",
-    "nofpclass",
-    "captures",
-    "readnone",
-    "readonly",
-    "writeonly",
-    "returned",
-    "dead_on_unwind",
-    "writable",
-    "initializes",
-];
 
 /// Removes all metadata from instructions and functions. No instruction is added or removed.
 pub fn drop_metadata(module: View<'_>) {
@@ -55,10 +32,6 @@ pub fn drop_all(module: View<'_>) {
     }
 }
 
-/// The kinds of [`EFFECTS`] and [`VALUES`]: looking them up for every call of every mutant takes longer than removing
-/// the attributes.
-static EFFECT_KINDS: LazyLock<[AttributeKind; 8]> = LazyLock::new(|| EFFECTS.map(AttributeKind::of));
-static VALUE_KINDS: LazyLock<[AttributeKind; 16]> = LazyLock::new(|| VALUES.map(AttributeKind::of));
 static NOINLINE: LazyLock<AttributeKind> = LazyLock::new(|| AttributeKind::of("noinline"));
 
 fn strip_function(f: Function<'_>) {
@@ -66,12 +39,11 @@ fn strip_function(f: Function<'_>) {
         return;
     }
     let own = f.attributes(AttributeIndex::Function);
+    // What a declaration says of its effects is kept if it reaches no memory through pointers.
     if !keeps_promises(f) {
-        EFFECT_KINDS.iter().for_each(|kind| own.remove_kind(*kind));
+        Holder::Function(f).drop_effects();
     }
-    for place in result_and_parameters(f.param_count()).map(|index| f.attributes(index)).filter(|a| !a.is_empty()) {
-        VALUE_KINDS.iter().for_each(|kind| place.remove_kind(*kind));
-    }
+    Holder::Function(f).drop_values();
     // Functions named like those of a C library mean nothing here; address 0 is an ordinary address.
     own.add_text("no-builtins", "");
     if f.has_body() {
@@ -84,10 +56,6 @@ fn keeps_promises(f: Function<'_>) -> bool {
     !f.has_body() && !purity::takes_references(f)
 }
 
-fn result_and_parameters(count: u32) -> impl Iterator<Item = AttributeIndex> {
-    std::iter::once(AttributeIndex::Result).chain((0..count).map(AttributeIndex::Parameter))
-}
-
 fn strip_call(call: Inst<'_>) {
     let callee = call.called_function();
     if callee.is_some_and(|f| f.name().starts_with("llvm.")) {
@@ -95,12 +63,10 @@ fn strip_call(call: Inst<'_>) {
     }
     if !callee.is_some_and(keeps_promises) {
         let own = call.attributes(AttributeIndex::Function);
-        EFFECT_KINDS.iter().chain([&*NOINLINE]).for_each(|kind| own.remove_kind(*kind));
+        Holder::Call(call).drop_effects();
+        own.remove_kind(*NOINLINE);
         // Two calls are never merged: which of two barriers a work-item waits at is observable.
         own.add_flag("nomerge");
     }
-    let places = result_and_parameters(call.arg_count()).map(|index| call.attributes(index));
-    for place in places.filter(|attributes| !attributes.is_empty()) {
-        VALUE_KINDS.iter().for_each(|kind| place.remove_kind(*kind));
-    }
+    Holder::Call(call).drop_values();
 }

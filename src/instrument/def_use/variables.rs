@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::accesses::{Access, Role};
-use crate::cfg::dataflow::State;
 use crate::llvm::{DataLayout, DebugLocation, Function, Inst, Opcode, Value};
 
 /// Names and declarations of the variables of the source that live in memory, by their `alloca`.
@@ -117,47 +116,38 @@ pub fn reaching<'m>(
             open.extend(&successors[at]);
         }
     }
-    let mut predecessors = vec![Vec::new(); blocks.len()];
-    for (at, next) in successors.iter().enumerate().filter(|(at, _)| is_reached[*at]) {
-        next.iter().for_each(|next| predecessors[*next].push(at));
-    }
-    // By block: accesses in their order, each with its variable.
-    let mut events: Vec<Vec<(usize, usize)>> = vec![Vec::new(); blocks.len()];
-    let numbered = variables.iter().enumerate();
-    let mut own: Vec<(usize, usize)> = numbered
-        .flat_map(|(v, variable)| variable.definitions.iter().chain(&variable.uses).map(move |a| (*a, v)))
-        .collect();
-    own.sort_unstable();
-    for (access, variable) in own {
-        events[positions[&accesses[access].inst.block()]].push((access, variable));
-    }
-    let mut last = vec![vec![None; variables.len()]; blocks.len()];
-    for (block, events) in events.iter().enumerate() {
-        for (access, variable) in events.iter().filter(|(access, _)| accesses[*access].role == Role::Definition) {
-            last[block][*variable] = Some(*access);
-        }
-    }
-
-    let mut state = State::<(usize, usize), BTreeSet<usize>>::default();
-    let entering = |state: &State<(usize, usize), BTreeSet<usize>>, block: usize, variable: usize| -> BTreeSet<usize> {
-        predecessors[block].iter().filter_map(|before| state.get((*before, variable))).flatten().copied().collect()
-    };
-    state.solve(blocks.len(), |block, state| {
-        for (variable, last) in last[block].iter().enumerate().filter(|_| is_reached[block]) {
-            let leaving = last.map_or_else(|| entering(state, block, variable), |last| BTreeSet::from([last]));
-            if !leaving.is_empty() {
-                state.join((block, variable), leaving);
-            }
-        }
-    });
     let mut pairs = BTreeSet::new();
-    for block in (0..blocks.len()).filter(|block| is_reached[*block]) {
-        let mut current: HashMap<usize, BTreeSet<usize>> = HashMap::new();
-        for (access, variable) in &events[block] {
-            let reaching = current.entry(*variable).or_insert_with(|| entering(&state, block, *variable));
-            match accesses[*access].role {
-                Role::Definition => *reaching = BTreeSet::from([*access]),
-                Role::Use => pairs.extend(reaching.iter().map(|definition| (*definition, *access))),
+    for variable in variables {
+        // By block: accesses in their order.
+        let mut events: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut own = [&variable.definitions[..], &variable.uses].concat();
+        own.sort_unstable();
+        for access in own {
+            events.entry(positions[&accesses[access].inst.block()]).or_default().push(access);
+        }
+        let of = |block: usize| events.get(&block).map_or(&[][..], Vec::as_slice);
+        for definition in &variable.definitions {
+            // Adds the uses among accesses up to the next definition; returns whether there is none.
+            let mut leads_on = |after: &[usize]| {
+                let is_use = |access: &&usize| accesses[**access].role == Role::Use;
+                let uses = after.iter().take_while(is_use);
+                pairs.extend(uses.clone().map(|usage| (*definition, *usage)));
+                uses.count() == after.len()
+            };
+            let from = positions[&accesses[*definition].inst.block()];
+            if !is_reached[from] {
+                continue;
+            }
+            let here = of(from);
+            let at = here.partition_point(|access| access <= definition);
+            if !leads_on(&here[at..]) {
+                continue;
+            }
+            let (mut seen, mut open) = (vec![false; blocks.len()], successors[from].clone());
+            while let Some(block) = open.pop() {
+                if !std::mem::replace(&mut seen[block], true) && leads_on(of(block)) {
+                    open.extend(&successors[block]);
+                }
             }
         }
     }

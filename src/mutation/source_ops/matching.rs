@@ -51,6 +51,7 @@ pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Oper
             }),
         }
     }
+    list.iter_mut().for_each(|operation| operation.implementation.name_each_once());
     // If one copy of a macro's argument is evaluated and another one folded, the operator can be mutated.
     let mutable: HashSet<(Option<&SourceRange>, OperationKind)> =
         list.iter().map(|o| (o.range.as_ref(), o.kind)).collect();
@@ -74,31 +75,10 @@ fn add<'a>(
     let at = *known.entry(identity).or_insert(list.len());
     if let Some(known) = list.get_mut(at) {
         match (&mut known.implementation, implementation) {
-            (Implementation::Computed(all), Implementation::Computed(more)) => {
-                more.into_iter().for_each(|instance| {
-                    if !all.contains(&instance) {
-                        all.push(instance);
-                    }
-                });
-                return;
-            }
+            (Implementation::Computed(all), Implementation::Computed(more)) => return all.extend(more),
             (Implementation::Offset(all), Implementation::Offset(more))
-            | (Implementation::Truth(all), Implementation::Truth(more)) => {
-                more.into_iter().for_each(|slot| {
-                    if !all.contains(&slot) {
-                        all.push(slot);
-                    }
-                });
-                return;
-            }
-            (Implementation::Folded(all), Implementation::Folded(more)) => {
-                more.slots.into_iter().for_each(|slot| {
-                    if !all.slots.contains(&slot) {
-                        all.slots.push(slot);
-                    }
-                });
-                return;
-            }
+            | (Implementation::Truth(all), Implementation::Truth(more)) => return all.extend(more),
+            (Implementation::Folded(all), Implementation::Folded(more)) => return all.slots.extend(more.slots),
             // Implemented differently in each expansion, such as once as a pointer's index: each is an operation of
             // its own.
             (_, implementation) => return push(context, list, operator, implementation, ty),

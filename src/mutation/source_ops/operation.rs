@@ -1,5 +1,7 @@
 //! The operators of the source with their instructions, as plain data.
 
+use std::collections::{HashMap, HashSet};
+
 use super::folded::Folded;
 use super::instructions::Ty;
 use super::kinds::OperationKind;
@@ -57,6 +59,32 @@ pub enum Implementation<'a> {
     Edges(Vec<EdgeChange>),
     /// A value that clang folds, part of these constant operands.
     Folded(Folded<'a>),
+}
+
+impl Implementation<'_> {
+    /// Removes what stands there a second time: expansions of a macro share instructions.
+    pub fn name_each_once(&mut self) {
+        let once = |slots: &mut Vec<Slot>| {
+            let mut known = HashSet::new();
+            slots.retain(|slot| known.insert(*slot));
+        };
+        match self {
+            Implementation::Computed(instances) => {
+                let mut known: HashMap<Slot, Vec<Instance>> = HashMap::new();
+                instances.retain(|instance| {
+                    let known = known.entry(instance.slot).or_default();
+                    let is_new = !known.contains(instance);
+                    if is_new {
+                        known.push(instance.clone());
+                    }
+                    is_new
+                });
+            }
+            Implementation::Offset(slots) | Implementation::Truth(slots) => once(slots),
+            Implementation::Folded(folded) => once(&mut folded.slots),
+            Implementation::Edges(_) => {}
+        }
+    }
 }
 
 /// An operator of the source with its instructions.

@@ -102,23 +102,31 @@ pub fn layer() -> Option<&'static Driver> {
 }
 
 /// Makes the table that an ICD layer gives its loader: the loader's own with wrappers in it. A second loader in the
-/// same process gets the wrappers, too; they go on to call the first one's functions, which dispatch by the handle.
+/// same process gets the wrappers, too; they go on to call the first one's functions, which dispatch by the handle. It keeps its own
+/// list of platforms, which has none.
 ///
 /// # Safety
 /// `target` must have `entries` readable pointers.
 pub unsafe fn init_layer(target: *const cl_icd_dispatch, entries: usize) -> *const cl_icd_dispatch {
-    if layer().is_none() {
+    let is_first = layer().is_none();
+    if is_first {
         let driver = Driver::copy(target, entries, 0);
         let made = std::ptr::from_ref(driver).cast_mut();
         let _ = LAYER.compare_exchange(std::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire);
     }
     let mut table = std::slice::from_raw_parts(target.cast::<usize>(), entries).to_vec();
     for (index, wrapper) in wrapped(Way::Layer) {
-        if index < entries && table[index] != 0 {
+        if index < entries && table[index] != 0 && (is_first || !is_of_platforms(index)) {
             table[index] = wrapper;
         }
     }
     Box::leak(table.into_boxed_slice()).as_ptr().cast()
+}
+
+/// Whether an entry is a loader's own business: what platforms there are, and what it says of a null one.
+fn is_of_platforms(index: usize) -> bool {
+    [offset_of!(cl_icd_dispatch, clGetPlatformIDs), offset_of!(cl_icd_dispatch, clGetPlatformInfo)]
+        .contains(&(index * size_of::<usize>()))
 }
 
 /// Lists the wrappers with their positions in the dispatch table.

@@ -32,12 +32,27 @@ type GetFunction = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 /// A real driver.
 struct Opened {
     get_function: Option<GetFunction>,
+    /// What it lists its platforms by.
+    listing: usize,
     platforms: Vec<usize>,
+}
+
+static OPENED: OnceLock<Vec<Opened>> = OnceLock::new();
+
+/// The platforms of kassay's own drivers, if these stand in and a loader has asked for them.
+pub fn stand_ins() -> Vec<usize> {
+    let opened = OPENED.get().filter(|_| spool::config().stand_in);
+    opened.into_iter().flatten().flat_map(|driver| driver.platforms.iter().copied()).collect()
+}
+
+/// The functions by which this library and the drivers that it has opened list their platforms.
+pub fn listing_functions() -> Vec<usize> {
+    let own = clIcdGetPlatformIDsKHR as *const () as usize;
+    OPENED.get().into_iter().flatten().map(|driver| driver.listing).chain([own]).collect()
 }
 
 /// The real drivers, opened at the first call. Whoever comes meanwhile waits, as it would for the loader.
 fn opened() -> &'static [Opened] {
-    static OPENED: OnceLock<Vec<Opened>> = OnceLock::new();
     OPENED.get_or_init(|| {
         process::start("proxy");
         // SAFETY: the files are drivers that kassay or the system names.
@@ -84,7 +99,7 @@ unsafe fn open(path: &Path) -> Option<Opened> {
             spool::note("table-not-writable", &format!("{}: calls to this driver are not seen", path.display()));
         }
     }
-    Some(Opened { get_function, platforms })
+    Some(Opened { get_function, listing: get_ids as usize, platforms })
 }
 
 /// Overwrites the dispatch table of a platform, as far as its version says that it goes.

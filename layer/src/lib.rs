@@ -17,6 +17,7 @@
 //! | [`includes`] | the files that a source includes |
 //! | [`spool`] | the folder |
 //! | [`live`] | woven twins of kernels, which are launched in their place |
+//! | [`platforms`] | their order, where a program has some besides kassay's own |
 
 // The whole crate is a C boundary: nearly every function takes handles and pointers on trust, as OpenCL's specification
 // lets the driver behind it do. An unsafe function says in its documentation what it trusts.
@@ -29,6 +30,7 @@ mod entry;
 mod includes;
 mod lifecycle;
 mod live;
+mod platforms;
 mod shadow;
 mod spool;
 mod wrappers;

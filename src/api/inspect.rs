@@ -16,7 +16,7 @@ use crate::kernel::interface::{self, ArgKind, Evidence, Interface, Type};
 use crate::kernel::spirv::specialisation;
 use crate::kernel::{compile, module};
 use crate::mutation::level::MutationLevel;
-use crate::mutation::mutant::{Excluded, Mutant};
+use crate::mutation::mutant::{Excluded, Mutant, too_wide};
 use crate::mutation::operators::{Subject, launch};
 use crate::mutation::{Selection, enumerate, source_level};
 use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site, SpecConstant};
@@ -135,6 +135,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         };
         kernels.push(Kernel { level: options.level.name().to_owned(), counts, ..described });
         let folded = loaded.ast.as_ref().filter(|_| options.explain).map(|a| folded::describe(&under_test.sites, a));
+        notes.extend(too_wide(&excluded));
         let excluded = excluded.iter().filter(|_| options.explain).map(Excluded::to_string);
         notes.extend(untold(&under_test.interface));
         for text in under_test.sites.notes().into_iter().chain(folded.unwrap_or_default()).chain(excluded) {

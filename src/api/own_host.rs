@@ -22,7 +22,7 @@ use crate::mutation::enumerate::enumerate;
 use crate::mutation::equivalence_classes::{self, Class};
 use crate::mutation::ledger;
 use crate::mutation::module_builder::{ModuleBuilder, Woven};
-use crate::mutation::mutant::Mutant;
+use crate::mutation::mutant::{Mutant, too_wide};
 use crate::mutation::operators::Subject;
 use crate::mutation::prunable;
 use crate::mutation::selection::Selection;
@@ -211,6 +211,7 @@ impl Weaving<'_, '_> {
                     .to_owned(),
             );
         }
+        map.notes.extend(too_wide(&found.excluded));
         let prunable = prunable::prunable(under_test, &found.mutants);
         let all: Vec<Listed<'_>> = (found.mutants.iter().zip(classes.into_values()).zip(prunable.into_values()))
             .map(|((mutant, class), prunable)| Listed {

@@ -22,7 +22,7 @@ use crate::kernel::ast::Ast;
 use crate::kernel::builtins::{Builtin, Family};
 use crate::kernel::constructs;
 use crate::kernel::source::Sources;
-use crate::llvm::{DebugLocation, Function, MetadataKind, View};
+use crate::llvm::{DebugLocation, Function, LAST_COLUMN, MetadataKind, View};
 
 /// The metric that a site belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -165,6 +165,8 @@ pub struct Sites {
     vector_sites: Vec<Site>,
     /// Whether statements and regions are included (they need the syntax tree).
     pub has_statements: bool,
+    /// If lines are longer than debug locations have columns: the number of statements for which no code was found for that.
+    left_out: Option<usize>,
     /// The tool that made the SPIR-V, if they are read from SPIR-V.
     pub generator: Option<Generator>,
 }
@@ -200,9 +202,12 @@ impl Sites {
             builder.barriers(f, function);
         }
         let cfgs: Vec<&Cfg> = functions.iter().map(|f| &f.cfg).collect();
+        let (mut are_too_wide, mut left_out) = (false, 0);
         if let Some(ast) = ast {
             for (f, cfg) in FunctionIndex::enumerate(&cfgs) {
-                for statement in statements::find(cfg, ast) {
+                let found = statements::find(cfg, ast);
+                (are_too_wide, left_out) = (are_too_wide || found.are_too_wide, left_out + found.left_out);
+                for statement in found.statements {
                     builder.statement(f, &cfg.function, statement);
                 }
             }
@@ -226,7 +231,8 @@ impl Sites {
         sites.sort_by_key(|site| (site.kind, site.function));
         FunctionIndex::enumerate(&functions).for_each(|(f, function)| builder.compound(f, function));
         let vector_sites = builder.sites;
-        Sites { functions, sites, vector_sites, has_statements: ast.is_some(), generator }
+        let left_out = are_too_wide.then_some(left_out);
+        Sites { functions, sites, vector_sites, has_statements: ast.is_some(), left_out, generator }
     }
 
     /// Returns the sites with the test vectors of all decisions of two conditions or more, which MC/DC needs: a site for
@@ -249,7 +255,22 @@ impl Sites {
         if self.sites.iter().all(|s| s.location.is_none()) && !self.sites.is_empty() {
             notes.push("no debug information: sites say the block's number, and there are no lines".to_owned());
         }
+        notes.extend(self.left_out.and_then(|left_out| self.without_columns(left_out)));
         notes
+    }
+
+    /// States what is lost of lines that are longer than debug locations have columns.
+    fn without_columns(&self, left_out: usize) -> Option<String> {
+        let is_without = |site: &&Site| site.location.as_ref().is_some_and(|at| at.line > 0 && at.column == 0);
+        let without = self.sites.iter().filter(is_without).count();
+        let count = |n: usize, what: &str| if n == 1 { format!("1 {what} is") } else { format!("{n} {what}s are") };
+        (without + left_out > 0).then(|| {
+            let (without, left_out) = (count(without, "site"), count(left_out, "statement"));
+            format!(
+                "LLVM records no columns beyond {LAST_COLUMN}: of what is further right on its line, {without} told at column 0, and \
+                 {left_out} left out; break the line to have them"
+            )
+        })
     }
 
     /// The sites of one kind.

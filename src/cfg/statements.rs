@@ -9,7 +9,7 @@ use super::graph::Cfg;
 use super::indices::BlockIndex;
 use crate::kernel::ast::{Ast, Function, Loc};
 use crate::kernel::statements::{self as syntax, StatementKind, Statements};
-use crate::llvm::DebugLocation;
+use crate::llvm::{DebugLocation, LAST_COLUMN};
 
 /// A counted statement.
 #[derive(Debug, Clone)]
@@ -24,16 +24,27 @@ pub struct Statement {
     pub starts_region: bool,
 }
 
-/// The statements of a function for which code was found; none if the syntax tree lacks the function.
-pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
-    let Some(function) = ast.function(&cfg.function) else { return Vec::new() };
+/// The statements of a function.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Those for which code was found.
+    pub statements: Vec<Statement>,
+    /// Whether some end beyond the last column that debug locations have.
+    pub are_too_wide: bool,
+    /// The number of those for which no code was found because they begin there.
+    pub left_out: usize,
+}
+
+/// Finds the statements of a function; none if the syntax tree lacks the function.
+pub fn find(cfg: &Cfg, ast: &Ast) -> Found {
+    let Some(function) = ast.function(&cfg.function) else { return Found::default() };
     let counted = syntax::of(ast, function);
     let has_control = counted.statements.iter().any(|s| s.kind.is_control());
     let code = InstructionPositions::of(cfg);
     let mut located: Vec<Option<BlockIndex>> = Vec::with_capacity(counted.statements.len());
     // For each place, the last statement there that was located.
     let mut last: HashMap<(&str, u32, u32), usize> = HashMap::new();
-    let mut found = Vec::new();
+    let mut found = Found::default();
     let mut region_started = vec![false; counted.regions.len()];
     for (i, statement) in counted.statements.iter().enumerate() {
         let begin = function.place(&statement.range.begin);
@@ -41,10 +52,14 @@ pub fn find(cfg: &Cfg, ast: &Ast) -> Vec<Statement> {
         let previous = last.get(&place).copied();
         let block = if statement.is_folded { None } else { locate(&code, function, &counted, (i, previous), &located) };
         located.push(block);
-        let Some(block) = block else { continue };
+        found.are_too_wide |= function.place(&statement.range.end).column > LAST_COLUMN;
+        let Some(block) = block else {
+            found.left_out += usize::from(!statement.is_folded && begin.column > LAST_COLUMN);
+            continue;
+        };
         last.insert(place, i);
         let counts = statement.region != 0 || (counted.is_kernel && !has_control);
-        found.push(Statement {
+        found.statements.push(Statement {
             location: location(begin),
             construct: name(statement.kind),
             block,

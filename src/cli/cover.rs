@@ -76,6 +76,9 @@ pub struct CoveredProgramFlags {
     /// Cover kernels only whose names match a shell pattern; repeatable
     #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "suite", requires = "command")]
     pub kernels: Vec<String>,
+    /// Unite programs whose texts differ in the macros that are defined in front, or in their options, alone: one row per kernel
+    #[arg(long, conflicts_with = "suite", requires = "command")]
+    pub unite: bool,
     /// Folder for texts of programs that no file below the working directory holds; FILE-texts beside -o FILE if left out
     #[arg(long, value_name = "DIR", conflicts_with = "suite", requires = "command")]
     pub keep: Option<PathBuf>,
@@ -222,6 +225,7 @@ impl CoverArgs {
             .verify(self.verified.which())
             .kernels(self.of_program.kernels.clone())
             .mcdc(self.options().mcdc)
+            .unite(self.of_program.unite)
             .texts(texts)
     }
 

@@ -1,6 +1,6 @@
 //! Merges results of `kassay cover` of one kernel, with other tests or on other devices, into one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::mcdc;
@@ -42,16 +42,10 @@ pub fn merge(mut parts: Vec<Part>) -> Result<CoverResult> {
     let mut results = parts.into_iter().map(|(_, part)| part);
     let mut merged = results.next().ok_or_else(|| Error::internal("there is no result to merge"))?;
     for other in results {
-        for (own, outcome) in merged.sites.iter_mut().zip(other.sites) {
-            own.covered |= outcome.covered;
-            own.hits_by_test.extend(outcome.hits_by_test);
-            own.divergent_groups = own.divergent_groups.zip(outcome.divergent_groups).map(|(a, b)| a + b);
-        }
+        sites(&mut merged.sites, other.sites);
         if let (Some(own), Some(mcdc)) = (&mut merged.mcdc, other.mcdc) {
             for (own, decision) in own.decisions.iter_mut().zip(mcdc.decisions) {
-                for (own, vector) in own.vectors.iter_mut().zip(decision.vectors) {
-                    own.hits_by_test.extend(vector.hits_by_test);
-                }
+                vectors(own, decision);
             }
         }
         merged.def_use = match (merged.def_use, other.def_use) {
@@ -80,6 +74,45 @@ pub fn merge(mut parts: Vec<Part>) -> Result<CoverResult> {
         notes,
         ..merged
     })
+}
+
+/// Unites outcomes by site and name. Those of a site stay together; new ones are last.
+pub(super) fn sites(all: &mut Vec<SiteOutcome>, others: Vec<SiteOutcome>) {
+    let mut new: Vec<SiteOutcome> = Vec::new();
+    {
+        let mut known: HashMap<(&str, &str), usize> = HashMap::new();
+        for (at, outcome) in all.iter().enumerate() {
+            known.entry((&outcome.id, &outcome.outcome)).or_insert(at);
+        }
+        let places: Vec<Option<usize>> =
+            others.iter().map(|other| known.get(&(other.id.as_str(), other.outcome.as_str())).copied()).collect();
+        for (place, other) in places.into_iter().zip(others) {
+            let Some(own) = place.and_then(|place| all.get_mut(place)) else {
+                new.push(other);
+                continue;
+            };
+            own.covered |= other.covered;
+            own.hits_by_test.extend(other.hits_by_test);
+            own.divergent_groups = own.divergent_groups.zip(other.divergent_groups).map(|(a, b)| a + b);
+        }
+    }
+    if new.is_empty() {
+        return;
+    }
+    all.extend(new);
+    // An outcome that only some variants have, such as a `case` whose value is a macro, goes to those of its site.
+    let mut first: HashMap<String, usize> = HashMap::new();
+    for (at, outcome) in all.iter().enumerate() {
+        first.entry(outcome.id.clone()).or_insert(at);
+    }
+    all.sort_by_key(|outcome| first.get(&outcome.id).copied());
+}
+
+/// Unites who executed the vectors of a decision.
+pub(super) fn vectors(own: &mut McdcDecision, other: McdcDecision) {
+    for (own, vector) in own.vectors.iter_mut().zip(other.vectors) {
+        own.hits_by_test.extend(vector.hits_by_test);
+    }
 }
 
 fn has_counts(coverage: &Coverage) -> bool {
@@ -165,7 +198,8 @@ fn distinct_name(name: &str, path: &Path, taken: &BTreeSet<String>) -> String {
     new
 }
 
-fn rename(result: &mut CoverResult, renamed: &BTreeMap<String, String>) {
+/// Gives tests other names.
+pub(super) fn rename(result: &mut CoverResult, renamed: &BTreeMap<String, String>) {
     let new = |name: &String| renamed.get(name).unwrap_or(name).clone();
     let hits = |hits: &mut BTreeMap<String, u64>| {
         *hits = std::mem::take(hits).into_iter().map(|(name, hits)| (new(&name), hits)).collect();
@@ -180,7 +214,7 @@ fn rename(result: &mut CoverResult, renamed: &BTreeMap<String, String>) {
 }
 
 /// The metrics of sites, from their outcomes.
-fn coverage(outcomes: &[SiteOutcome], tests: &[TestOutcome], counts: bool) -> Coverage {
+pub(super) fn coverage(outcomes: &[SiteOutcome], tests: &[TestOutcome], counts: bool) -> Coverage {
     let sites: Vec<&[SiteOutcome]> = outcomes.chunk_by(|a, b| a.id == b.id).collect();
     let rows: Vec<SiteRow<'_>> = (sites.iter())
         .filter_map(|outcomes| {

@@ -5,7 +5,7 @@
 //! devices; `observed` produces code that also reports comparisons. `measure` runs the tests on an executor. `tally`, a
 //! pure function, turns probe data into covered outcomes, which `summary` adds up and `mcdc` compares. `own_host` is for
 //! launches that the user's own program makes; `def_use` follows definitions to their uses, on the simulator; `merge` makes
-//! one result of several.
+//! one result of several, `unite` one of several variants of a kernel.
 //!
 //! Must never know: devices (it asks `exec`).
 
@@ -20,3 +20,4 @@ pub mod observed;
 pub mod own_host;
 pub mod summary;
 pub mod tally;
+pub mod unite;

@@ -20,6 +20,7 @@ mod session;
 mod sources;
 mod spool;
 mod trial;
+mod variants;
 mod watch;
 
 pub use build_options::{BuildOptions, translate};
@@ -38,4 +39,5 @@ pub use spool::{
     unknown_launches,
 };
 pub use trial::{Trial, TrialEnd, Tried};
+pub use variants::Variant;
 pub use watch::{Arrival, Watch};

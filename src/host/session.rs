@@ -77,6 +77,7 @@ impl CaptureSettings {
 struct Config<'a> {
     mode: &'static str,
     drivers: &'a [String],
+    stand_in: bool,
     #[serde(flatten)]
     settings: &'a CaptureSettings,
 }
@@ -138,8 +139,8 @@ impl Session {
         let library = library::write(elsewhere.as_ref().unwrap_or(&spool).path())?;
         let vendors = spool.path().join("vendors");
         let caches = spool.path().join("caches");
-        let drivers = drivers(&Vendors::discover());
-        let config = Config { mode: "capture", drivers: &drivers, settings };
+        let (drivers, stand_in) = drivers(&Vendors::discover());
+        let config = Config { mode: "capture", drivers: &drivers, stand_in, settings };
         let config = serde_json::to_vec_pretty(&config);
         let config = config.map_err(|error| Error::internal(format!("cannot write the layer's settings: {error}")))?;
         let icd = [library.as_os_str().as_bytes(), b"\n"].concat();
@@ -254,13 +255,15 @@ const WOVEN: &str = "woven";
 /// The variable whose value the layer hands on when it asks for woven kernels.
 const MUTANT: &str = "KASSAY_MUTANT";
 
-/// Returns the libraries of the drivers that the program would find by itself; those of kassay's set-up if there are none.
-fn drivers(vendors: &Vendors) -> Vec<String> {
+/// Returns the libraries of the drivers that the program would find by itself; those of kassay's set-up stand in if there are none, and
+/// whether they do.
+fn drivers(vendors: &Vendors) -> (Vec<String>, bool) {
     let is_there = |icd: &&Icd| !icd.library.is_empty();
     let of = |origin| vendors.icds.iter().filter(is_there).filter(move |icd| icd.origin == origin);
     let own: Vec<&Icd> = of(Origin::User).chain(of(Origin::System)).collect();
-    let found = if own.is_empty() && vendors.user.is_none() { of(Origin::Kassay).collect() } else { own };
-    found.into_iter().map(|icd| icd.library.clone()).collect()
+    let stand_in = own.is_empty() && vendors.user.is_none();
+    let found = if stand_in { of(Origin::Kassay).collect() } else { own };
+    (found.into_iter().map(|icd| icd.library.clone()).collect(), stand_in)
 }
 
 /// Returns the variables that bring the layer in both ways, and empty caches: from a cached binary nobody could read the
@@ -305,10 +308,10 @@ mod tests {
     fn the_programs_own_drivers_come_first() {
         let all = vec![icd("own.so", Origin::Kassay), icd("system.so", Origin::System), icd("", Origin::System)];
         let vendors = |icds: Vec<Icd>, user| Vendors { icds, folders: Vec::new(), user };
-        assert_eq!(drivers(&vendors(all.clone(), None)), ["system.so"]);
-        assert_eq!(drivers(&vendors(all[..1].to_vec(), None)), ["own.so"]);
+        assert_eq!(drivers(&vendors(all.clone(), None)), (vec!["system.so".to_owned()], false));
+        assert_eq!(drivers(&vendors(all[..1].to_vec(), None)), (vec!["own.so".to_owned()], true));
         let user = Some(("OCL_ICD_VENDORS".to_owned(), "/x".to_owned()));
-        assert!(drivers(&vendors(Vec::new(), user)).is_empty());
+        assert_eq!(drivers(&vendors(Vec::new(), user)), (Vec::new(), false));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use super::variants::lengths_of_fronts;
+
 /// A file that holds the text of a program, or a piece of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SameText {
@@ -96,7 +98,8 @@ impl SourceFiles {
     }
 }
 
-/// Finds the files that hold a program's text: one that holds all of it, or those that hold pieces of it.
+/// Finds the files that hold a program's text: one that holds all of it, or those that hold pieces of it. What follows definitions
+/// of macros in front is a piece, too.
 pub fn same_texts(files: &SourceFiles, pieces: &[Vec<u8>]) -> Vec<SameText> {
     let whole = pieces.concat();
     if let Some(file) = files.with(&whole) {
@@ -104,12 +107,11 @@ pub fn same_texts(files: &SourceFiles, pieces: &[Vec<u8>]) -> Vec<SameText> {
     }
     let (mut found, mut line) = (Vec::new(), 1);
     for piece in pieces {
-        if pieces.len() > 1
-            && piece.len() >= LEAST_BYTES
-            && let Some(file) = files.with(piece)
-        {
-            found.push(SameText { file, line });
-        }
+        let own = lengths_of_fronts(piece).find_map(|(bytes, lines)| {
+            let own = piece.get(bytes..).filter(|own| own.len() >= LEAST_BYTES && own.len() < whole.len())?;
+            Some(SameText { file: files.with(own)?, line: line + lines as u64 })
+        });
+        found.extend(own);
         line += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
     }
     found
@@ -122,7 +124,8 @@ mod tests {
     #[test]
     fn files_are_found_by_their_text() {
         let folder = tempfile::tempdir().unwrap();
-        let text = "kernel void k(global int *x) { x[get_global_id(0)] = 1; }\n";
+        // Files may begin with definitions of their own.
+        let text = "#define C 1\nkernel void k(global int *x) { x[get_global_id(0)] = 1; }\n";
         for name in ["src/k.cl", "out/k.cl", "a.txt"] {
             fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
             fs::write(folder.path().join(name), text).unwrap();
@@ -135,6 +138,7 @@ mod tests {
         };
         assert_eq!(found(&[text]), [(PathBuf::from("src/k.cl"), 1)]);
         assert_eq!(found(&["#define A\n#define B\n", text]), [(PathBuf::from("src/k.cl"), 3)]);
+        assert_eq!(found(&[&format!("#define A\n#define B\n#line 1\n{text}")]), [(PathBuf::from("src/k.cl"), 4)]);
         assert_eq!(found(&["something else"]), []);
     }
 }

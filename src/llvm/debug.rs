@@ -9,7 +9,10 @@ use super::handles::{ContextHandle, Global, Inst, NodeHandle, Value, Variable};
 use super::metadata::{MetadataKind, Node};
 use super::narrow::{Declaration, File, GlobalExpression, LocalScope, LocationHandle, Scope};
 
-/// A debug location: file as the module names it, line and column from 1 (line 0: code without a line).
+/// The last column that debug locations have: LLVM keeps them in 16 bits. What is further right on a line has column 0.
+pub const LAST_COLUMN: u32 = u16::MAX as u32;
+
+/// A debug location: file as the module names it, line and column from 1 (line 0: code without a line; column 0: it is not known).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DebugLocation {
     pub file: String,

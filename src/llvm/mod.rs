@@ -68,7 +68,7 @@ mod view;
 pub use address_space::AddressSpace;
 pub use attributes::{Attribute, AttributeIndex, AttributeKind, Attributes};
 pub use builder::{Builder, Position};
-pub use debug::{DebugLocation, Location};
+pub use debug::{DebugLocation, LAST_COLUMN, Location};
 pub use function::{SPIR_FUNC, SPIR_KERNEL};
 pub use handles::{Block, Function, Global, Inst, Type, Value};
 pub use link::{link, link_beside, read_lazily};

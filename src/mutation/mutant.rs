@@ -1,10 +1,11 @@
 //! Mutants: each is one change of a kernel, described both in terms of the source and as an edit of the IR.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::hash;
 use crate::instrument::mutants::Edit;
-use crate::llvm::DebugLocation;
+use crate::llvm::{DebugLocation, LAST_COLUMN};
 
 /// A position in a file: line and column count from 1, the column in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +23,11 @@ pub struct SourceRange {
 }
 
 impl SourceRange {
+    /// Returns whether it reaches beyond the last column that debug locations have, so that code in it is not found.
+    pub fn is_too_wide(&self) -> bool {
+        self.start.column > LAST_COLUMN || self.end.column > LAST_COLUMN.saturating_add(1)
+    }
+
     /// Returns whether a debug location lies in it.
     pub fn contains(&self, at: &DebugLocation) -> bool {
         let spot = Spot { line: at.line, column: at.column };
@@ -68,6 +74,29 @@ impl Mutant {
     pub fn edit_hash(&self) -> String {
         format!("{:016x}", hash::of((self.operator, &self.edit)))
     }
+}
+
+/// Why something has no mutants whose range [is too wide](SourceRange::is_too_wide).
+pub const TOO_WIDE: &str = "LLVM records no columns so far to the right, by which its code could be found";
+
+/// States how much is not mutated because lines are longer than debug locations have columns.
+pub fn too_wide(excluded: &[Excluded]) -> Option<String> {
+    let is_it = |excluded: &&Excluded| excluded.reason == TOO_WIDE;
+    let places: BTreeSet<&SourceRange> =
+        excluded.iter().filter(is_it).filter_map(|excluded| excluded.range.as_ref()).collect();
+    let mut operators: Vec<&str> = excluded.iter().filter(is_it).map(|excluded| excluded.operator).collect();
+    operators.sort_unstable();
+    operators.dedup();
+    let count = match places.len() {
+        0 => return None,
+        1 => "1 place is".to_owned(),
+        n => format!("{n} places are"),
+    };
+    Some(format!(
+        "LLVM records no columns beyond {LAST_COLUMN}: {count} not mutated (by {}) because they reach further right on their line; break the line \
+         to have them",
+        operators.join(", ")
+    ))
 }
 
 /// A place that an operator does not mutate, with the reason, for `inspect -v`.

@@ -6,7 +6,7 @@ use super::campaign_context::{CampaignContext, Request};
 use super::enumerate::{Enumeration, enumerate};
 use super::higher_order;
 use super::indices::{ByMutant, MutantIndex, positions};
-use super::mutant::Mutant;
+use super::mutant::{Mutant, too_wide};
 use super::operators::{Subject, launch};
 
 /// The mutants of a run, and the pairs drawn from them.
@@ -16,6 +16,8 @@ pub struct MutantSet {
     pub drawn: Option<Vec<(MutantIndex, MutantIndex)>>,
     /// The number of mutants that are left out because they are not on the lines that are wanted.
     pub elsewhere: usize,
+    /// What is not mutated, for people.
+    pub note: Option<String>,
 }
 
 /// Returns all mutants on the lines that are wanted, launch mutants last; with `--sample` those drawn of them, or the parts of
@@ -30,10 +32,10 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
             let kept: HashSet<usize> = higher_order::sample(mutants.len(), count, request.seed).into_iter().collect();
             mutants = mutants.into_iter().enumerate().filter(|(m, _)| kept.contains(m)).map(|(_, m)| m).collect();
         }
-        return MutantSet { mutants, drawn: None, elsewhere };
+        return MutantSet { mutants, drawn: None, elsewhere, note: too_wide(&of_source.excluded) };
     }
     let subject = Subject::of(under_test, campaign.ast, campaign.sources);
-    let Enumeration { mut mutants, duplicate_of, .. } = enumerate(&subject, &request.selection);
+    let Enumeration { mut mutants, duplicate_of, excluded } = enumerate(&subject, &request.selection);
     mutants.extend(launch::mutants(&under_test.entry, campaign.dimensions as usize, request.selection.operators()));
     let wanted: Vec<MutantIndex> =
         positions(mutants.len()).filter(|m: &MutantIndex| is_wanted(&mutants[m.0])).collect();
@@ -59,7 +61,8 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
         }
     };
     let mut all: ByMutant<Option<Mutant>> = mutants.into_iter().map(Some).collect();
-    MutantSet { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn, elsewhere }
+    let mutants = kept.into_iter().filter_map(|m| all[m].take()).collect();
+    MutantSet { mutants, drawn, elsewhere, note: too_wide(&excluded) }
 }
 
 /// Returns the mutants of a run, in the order of its result.

@@ -135,7 +135,7 @@ impl Index {
             self.kernels.iter().filter_map(|entry| match load(&entry.results) {
                 Ok(result) => {
                     result.add_to(&mut sum.borrow_mut());
-                    Some(KernelResult { result, suite: None, program: None, launches: None })
+                    Some(KernelResult::of_suite(result, None))
                 }
                 Err(error) => {
                     failed.borrow_mut().push(entry.failure(&error));

@@ -71,6 +71,38 @@ pub struct KernelResult<R> {
     /// Of a host program: the launches that the driver took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launches: Option<u64>,
+    /// Of a host program with `--unite`: the variants of the kernel that are united here, in the order of their first launches; nothing
+    /// where there is one alone. `program` is that of the first, whose text places are in, `launches` the sum.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<KernelVariant>,
+}
+
+impl<R> KernelResult<R> {
+    /// A kernel of a suite.
+    pub fn of_suite(result: R, suite: Option<String>) -> KernelResult<R> {
+        KernelResult { result, suite, program: None, launches: None, variants: Vec::new() }
+    }
+
+    /// A kernel that a host program launched.
+    pub fn of_program(result: R, program: &str, launches: u64) -> KernelResult<R> {
+        let (program, launches) = (Some(program.to_owned()), Some(launches));
+        KernelResult { result, suite: None, program, launches, variants: Vec::new() }
+    }
+}
+
+/// One of several programs with a kernel whose texts differ in nothing but the macros that are defined in front of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelVariant {
+    /// The id of the program object.
+    pub program: String,
+    /// The launches that the driver took.
+    pub launches: u64,
+    /// Macros that are defined in front of the text, and by options: `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// Build options, as the program gave them.
+    pub options: String,
+    /// Names of its tests.
+    pub tests: Vec<String>,
 }
 
 /// A kernel without a result.
@@ -293,7 +325,7 @@ mod tests {
             complaints: Vec::new(),
             notes,
         };
-        KernelResult { result, suite: None, program: Some("p".to_owned()), launches: Some(3) }
+        KernelResult::of_program(result, "p", 3)
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod declared_interfaces;
 mod gpu_faults;
 mod implicit_arguments;
 mod library;
+mod long_lines;
 mod no_forks;
 mod own_host;
 mod reports;

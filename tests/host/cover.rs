@@ -213,6 +213,61 @@ fn kernels_of_one_name_are_several() -> TestResult {
 }
 
 #[test]
+fn variants_of_a_kernel_are_united_by_place() -> TestResult {
+    let program = Program::of("tuned")?;
+    assert_eq!(covered(&program.coverage(&[], &[])?, "clip").len(), 3);
+    let result = program.coverage(&["--unite", "--mcdc"], &[])?;
+    let clip = only(&result, "clip", 6);
+    // Each `if` goes the other way in some variant, but for that of marked numbers; the loop runs once in one of them.
+    assert_eq!(clip["coverage"]["branch"], ratio(5, 6), "{clip:#}");
+    assert_eq!(clip["coverage"]["loop"], loops(1, 0, 1, 1));
+    assert_eq!((&clip["coverage"]["line"], &clip["coverage"]["statement"]), (&ratio(7, 7), &ratio(7, 8)));
+    assert_eq!((&clip["source"], &result["total"]["branch"]), (&json!("tuned.cl"), &ratio(5, 6)));
+    let sites = clip["sites"].as_array().ok_or("no sites")?;
+    let hits = |line: u64, outcome: &str| {
+        let is_it = |site: &&Value| site["kind"] == "branch" && site["line"] == line && site["outcome"] == outcome;
+        let found: Vec<&Value> = sites.iter().filter(is_it).map(|site| &site["hits_by_test"]).collect();
+        assert_eq!(found.len(), 1, "{line} {outcome}");
+        found[0].clone()
+    };
+    let by_variant = |hits: [u64; 3]| {
+        let [one, two, three] = hits;
+        json!({"process 1, variant 1": one, "process 1, variant 2": two, "process 1, variant 3": three})
+    };
+    assert_eq!((hits(6, "true"), hits(6, "false")), (by_variant([0, 1, 0]), by_variant([1, 0, 1])));
+    // The first variant has no such code.
+    assert_eq!(hits(8, "true"), json!({"process 1, variant 2": 0, "process 1, variant 3": 1}));
+    let variants = clip["variants"].as_array().ok_or("no variants")?;
+    let key = |key: &str| variants.iter().map(|variant| variant[key].clone()).collect::<Vec<_>>();
+    assert_eq!(key("launches"), [3, 2, 1]);
+    assert_eq!(variants[0]["defines"], json!(["TILE=4", "MARKED(x)=((x) == 7)"]));
+    assert_eq!(variants[1]["defines"], json!(["TILE=8", "HIGH=1", "MARKED(x)=((x) == 7 || (x) == 9)"]));
+    assert_eq!(key("tests")[2], json!(["process 1, variant 3"]));
+    assert_eq!(clip["program"], variants[0]["program"]);
+    // Two and three conditions at one place are two decisions.
+    assert_eq!(clip["coverage"]["mcdc"], ratio(0, 5));
+    let notes = clip["notes"].to_string();
+    assert!(notes.contains("decisions whose conditions differ from one variant to the next"), "{notes}");
+    Ok(())
+}
+
+#[test]
+fn variants_by_options_have_one_text() -> TestResult {
+    let program = Program::of("built_twice")?;
+    let result = program.coverage(&["--unite"], &[])?;
+    let blend = only(&result, "blend", 6);
+    // Some variants lack the branch.
+    assert_eq!(blend["coverage"]["branch"], ratio(2, 2));
+    assert_eq!(blend["variants"][2]["defines"], json!(["WIDTH=16", "KEEP=3"]));
+    assert_eq!(fs::read_dir(program.folder.path().join("cover-texts"))?.count(), 1);
+    // Other texts are other kernels, whatever their names.
+    let result = Program::of("many_strings")?.coverage(&["--unite"], &[])?;
+    assert_eq!(covered(&result, "weave").len(), 2);
+    assert!(result["notes"].to_string().contains("no kernels are united"), "{result:#}");
+    Ok(())
+}
+
+#[test]
 fn lines_are_those_of_the_users_files() -> TestResult {
     let program = Program::of("many_strings")?;
     let result = program.coverage(&["--mcdc"], &[])?;

@@ -24,6 +24,8 @@ pub struct Config {
     pub mutant: Option<String>,
     /// The drivers that the proxy opens.
     pub drivers: Vec<PathBuf>,
+    /// Whether these are kassay's own because neither the user nor the system names any.
+    pub stand_in: bool,
     /// Requests for a GPU get the CPU device where there is no GPU; it then calls itself one.
     pub as_gpu: bool,
     /// Launches kept of a kernel and process.
@@ -68,6 +70,7 @@ impl Default for Config {
             socket: None,
             mutant: None,
             drivers: Vec::new(),
+            stand_in: false,
             as_gpu: false,
             max_launches: 8,
             max_shapes: 16,

@@ -14,6 +14,7 @@ use crate::boundary::shielded;
 use crate::driver::{Driver, call};
 use crate::lifecycle;
 use crate::live;
+use crate::platforms;
 use crate::shadow::program::Device;
 use crate::shadow::{self, Context, key, retained};
 use crate::spool::config;
@@ -111,6 +112,7 @@ pub unsafe fn platform(properties: *const cl_context_properties) -> cl_platform_
 
 fn counted(context: cl_context) -> cl_context {
     if !context.is_null() {
+        shielded(platforms::note_order);
         shielded(|| {
             let known = Context { references: 1, generation: lifecycle::generation() };
             shadow::state().contexts.insert(key(context), known);

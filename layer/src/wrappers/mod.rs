@@ -25,6 +25,7 @@ use opencl_sys::{
 };
 
 use crate::driver::{self, Layered};
+use crate::platforms;
 use transfers::Target;
 
 /// How a call reaches the layer.
@@ -104,6 +105,11 @@ macro_rules! wrappers {
                 Way::Layer => {
                     $(table.$entry = Some($entry::through_layer);)*
                     $(table.$writer = Some($writer::through_layer);)*
+                    // The program's own platforms first.
+                    table.clGetPlatformIDs = Some(platforms::get_ids);
+                    table.clGetPlatformInfo = Some(platforms::get_info);
+                    table.clGetDeviceIDs = Some(platforms::get_device_ids);
+                    table.clCreateContextFromType = Some(platforms::create_context_from_type);
                     // Has no handle; a driver's own is reached through the library's export instead.
                     table.clGetExtensionFunctionAddress = Some(extensions::address_from_layer);
                 }
@@ -136,7 +142,7 @@ macro_rules! wrapper {
     };
     ($entry:ident [$owner:expr] ($($name:ident: $type:ty),*) -> $result:ty, $driver:ident, $body:expr) => {
         #[allow(non_snake_case, clippy::too_many_arguments)]
-        mod $entry {
+        pub mod $entry {
             use super::*;
 
             pub unsafe extern "C" fn through_driver($($name: $type),*) -> $result {

@@ -80,11 +80,16 @@ impl Program {
     /// Compiles `hosts/NAME.c`.
     pub fn new(name: &str) -> Program {
         let folder = tempfile::tempdir().unwrap();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/host_programs/hosts/{name}.c"));
+        let source = Program::source(name);
         let mut compiler = Command::new("cc");
         compiler.args(["-Wall", "-Wextra", "-Werror", "-o"]).arg(folder.path().join("program")).arg(source);
         assert!(compiler.args(["-lOpenCL", "-lpthread"]).status().unwrap().success());
         Program { folder }
+    }
+
+    /// The path of `hosts/NAME.c`.
+    pub fn source(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/host_programs/hosts/{name}.c"))
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {

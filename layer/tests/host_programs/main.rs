@@ -7,4 +7,5 @@ mod features;
 mod harness;
 mod kassay;
 mod limits;
+mod platforms;
 mod twins;

@@ -197,8 +197,7 @@ impl Report<'_> {
                 Ok(Some((arrivals, mut result))) => {
                     checked.extend(arrivals.iter().map(Arrival::id));
                     self.names.apply(&mut result);
-                    let (program, launches) = (Some(kernel.program.clone()), Some(kernel.launches));
-                    results.push(KernelResult { result, suite: None, program, launches });
+                    results.push(KernelResult::of_program(result, &kernel.program, kernel.launches));
                 }
                 Ok(None) => {
                     is_open |= !kept.is_empty() || kernel.left_out.keys().any(|reason| *reason != host::NOT_SELECTED)

@@ -4,6 +4,7 @@ mod compiled;
 mod mutants;
 mod tally;
 mod texts;
+mod variants;
 pub(super) mod verified;
 mod weaver;
 
@@ -35,6 +36,9 @@ options! {
         kernels: Vec<String> = Vec::new(),
         /// What MC/DC is measured by, if it is.
         mcdc: Option<Criterion> = None,
+        /// Whether the variants of a kernel are united: programs whose texts differ in the macros that are defined in front, or in their
+        /// options, alone.
+        unite: bool = false,
         /// The folder for texts of programs that are in no file below the working directory; it is made if there are any.
         /// `None`: they are not kept.
         texts: Option<PathBuf> = None,
@@ -64,7 +68,7 @@ pub fn cover_program(command: &[OsString], open: &OpenOptions, options: &CoverPr
     for kernel in host::kernels_of(&mut spool.processes, None) {
         measured.kernel(&spool, &kernel)?;
     }
-    Ok(measured.result(command, &spool, begun))
+    measured.result(command, &spool, begun)
 }
 
 /// The result in the making.
@@ -72,6 +76,7 @@ struct Measured<'a> {
     weaver: &'a CoverageWeaver,
     options: &'a CoverProgramOptions,
     ended: Ended,
+    tallied: Vec<variants::Tallied>,
     kernels: Vec<KernelResult<CoverResult>>,
     failed: Vec<Failed>,
     left_out: Vec<LeftOut>,
@@ -83,9 +88,9 @@ struct Measured<'a> {
 
 impl<'a> Measured<'a> {
     fn new(weaver: &'a CoverageWeaver, options: &'a CoverProgramOptions, ended: Ended) -> Measured<'a> {
-        let (kernels, failed, left_out) = (Vec::new(), Vec::new(), Vec::new());
+        let (tallied, kernels, failed, left_out) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (complaints, notes, without_file) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Measured { weaver, options, ended, kernels, failed, left_out, complaints, notes, without_file }
+        Measured { weaver, options, ended, tallied, kernels, failed, left_out, complaints, notes, without_file }
     }
 
     /// Adds a kernel that was launched.
@@ -119,9 +124,8 @@ impl<'a> Measured<'a> {
                     let mut result = tally::tally(spool, kernel, woven, self.options.mcdc.unwrap_or_default())?;
                     result.header.device = device(spool, &kernel.program);
                     result.elapsed_s = self.ended.seconds;
-                    self.locate(&mut result, &program.texts, &kernel.program)?;
-                    let (program, launches) = (Some(kernel.program.clone()), Some(kernel.launches));
-                    self.kernels.push(KernelResult { result, suite: None, program, launches });
+                    let (id, launches, program) = (kernel.program.clone(), kernel.launches, Arc::clone(program));
+                    self.tallied.push(variants::Tallied { result, id, launches, program });
                     return Ok(());
                 }
                 Some(Ok((_, Err(reason)))) => reason,
@@ -177,7 +181,24 @@ impl<'a> Measured<'a> {
         Ok(())
     }
 
-    fn result(mut self, command: &[OsString], spool: &Spool, begun: Instant) -> CoverSet {
+    /// Adds the results of kernels, with their variants united if that is asked for.
+    fn unite(&mut self) -> Result<()> {
+        let tallied = std::mem::take(&mut self.tallied);
+        let has_several = tallied.len() > 1;
+        for united in variants::united(tallied, self.options.unite) {
+            let variants::United { mut result, id, launches, program, variants } = united;
+            self.locate(&mut result, &program.texts, &id)?;
+            self.kernels.push(KernelResult { variants, ..KernelResult::of_program(result, &id, launches) });
+        }
+        if self.options.unite && has_several && self.kernels.iter().all(|kernel| kernel.variants.is_empty()) {
+            let text = "no kernels are united: no two of the same name differ in definitions in front of their text or in options alone";
+            self.notes.push(text.to_owned());
+        }
+        Ok(())
+    }
+
+    fn result(mut self, command: &[OsString], spool: &Spool, begun: Instant) -> Result<CoverSet> {
+        self.unite()?;
         let command: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let names: Vec<&str> = self.kernels.iter().map(|kernel| kernel.result.header.kernel.as_str()).collect();
         let device = self.kernels.iter().find_map(|kernel| kernel.result.header.device.clone());
@@ -216,14 +237,14 @@ impl<'a> Measured<'a> {
             meaning: reason.meaning.to_owned(),
             count,
         }));
-        SetResult {
+        Ok(SetResult {
             elapsed_s: begun.elapsed().as_secs_f64(),
             failed: self.failed,
             left_out: self.left_out,
             complaints: self.complaints,
             notes: self.notes,
             ..CoverSet::new(header, Some(run), self.kernels)
-        }
+        })
     }
 }
 

@@ -19,7 +19,7 @@ use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use crate::coverage::own_host::Reader;
 use crate::error::{Error, Result};
 use crate::host::protocol::{Argument, Ask, Bits, Compare, Different, Kernel, Module, Plain, Probe, Variable, Woven};
-use crate::host::{self, Answers, Code, SourceFiles};
+use crate::host::{self, Answers, Code, SourceFiles, Variant};
 use crate::kernel::compile::Loaded;
 use crate::kernel::source::Sources;
 use crate::lower::code::Target;
@@ -67,6 +67,8 @@ pub struct Program {
     kernels: BTreeMap<String, WovenKernel>,
     comparable: BTreeMap<String, Comparable>,
     pub texts: Texts,
+    /// What it is a variant of, if it has a source.
+    pub variant: Option<Variant>,
 }
 
 /// A kernel with probes.
@@ -157,7 +159,7 @@ impl Weaves for Wanted {
         }
         let (mut answer, kernels) = self.answer(name, modules, plain)?;
         verified::tell(&mut answer, &comparable);
-        Ok(Program { answer, kernels, comparable, texts })
+        Ok(Program { answer, kernels, comparable, texts, variant: Variant::of(code) })
     }
 }
 

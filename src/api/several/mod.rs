@@ -256,7 +256,7 @@ where
     for (file, answer) in files.iter().zip(answers) {
         let suite = Some(file.display().to_string());
         match answer {
-            Ok(result) => kernels.push(KernelResult { result, suite, program: None, launches: None }),
+            Ok(result) => kernels.push(KernelResult::of_suite(result, suite)),
             Err(error) => failed.push(failure(suite, &error)),
         }
     }

@@ -308,7 +308,7 @@ impl Gathered<'_> {
                     let complaints = complain(number, &result);
                     result.complain(&complaints);
                     self.complaints.extend(complaints.into_iter().map(complaint));
-                    kernels.push(KernelResult { result, suite: Some(suite), program: None, launches: None });
+                    kernels.push(KernelResult::of_suite(result, Some(suite)));
                 }
                 Some(Err(error)) => {
                     let first = error.to_string().lines().next().unwrap_or_default().to_owned();

@@ -128,7 +128,15 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
                     continue;
                 }
                 match inst.location.clone().filter(|l| l.line > 0) {
-                    Some(location) => groups.entry((Some(location), callee)).or_default().push(place),
+                    Some(location) if location.column > 0 => {
+                        groups.entry((Some(location), callee)).or_default().push(place);
+                    }
+                    // Calls at unknown columns of a line are not one call.
+                    Some(location) => {
+                        let name = demangle(callee).map_or("", |(name, _)| name);
+                        let source = from_text(subject.sources, &location, name);
+                        calls.extend(build(callee, vec![place], Some(source)));
+                    }
                     // Without a location, each instruction counts as a call of its own.
                     None => calls.extend(build(callee, vec![place], None)),
                 }
@@ -254,8 +262,9 @@ fn from_ast(sources: &Sources, function: &Function, node: &Node) -> SourceCall {
 /// Reads a call's text from the source at a debug location.
 fn from_text(sources: &Sources, at: &DebugLocation, name: &str) -> SourceCall {
     let len = |text: &str| text.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count() as u32;
-    let rest = sources.at(&at.file, at.line, at.column);
-    let token = rest.as_deref().map_or(name.len() as u32, |rest| len(rest).max(1));
+    let is_known = at.column > 0;
+    let rest = sources.at(&at.file, at.line, at.column).filter(|_| is_known);
+    let token = rest.as_deref().map_or(name.len() as u32, |rest| len(rest).max(1)) * u32::from(is_known);
     let call = rest.as_deref().filter(|rest| rest.starts_with(name)).and_then(closed);
     SourceCall {
         text: call.unwrap_or(name).to_owned(),

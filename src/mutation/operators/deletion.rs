@@ -17,7 +17,7 @@ use crate::llvm::{Inst, Opcode};
 use crate::mutation::control::effects::{Body, barrier_or_fence, bodies, has_effects};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::level::{self, Concept};
-use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
+use crate::mutation::mutant::{Excluded, Mutant, SourceRange, TOO_WIDE};
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
 /// Deletes statements.
@@ -83,6 +83,12 @@ fn delete_in_source(
                 }
             }
         };
+        // What it does there may be missing among its effects, or be of another statement.
+        let has_column = |place: &Place| body.location(*place).is_none_or(|at| at.line == 0 || at.column > 0);
+        if statement.piece.range.is_too_wide() || !effects.iter().all(has_column) {
+            exclude(body, Some(statement.piece.range.clone()), TOO_WIDE, found);
+            continue;
+        }
         if effects.is_empty() {
             let begins_with_argument = statement.node.range.as_ref().is_some_and(|range| {
                 // Debug information locates the argument where it is spelled, but the body's stores at the expansion.

@@ -8,6 +8,7 @@
 use super::edits::with_effects_left_out;
 use crate::instrument::mutants::{Binary, Edit, Expr, Place, Slot, Unary};
 use crate::kernel::ast::{Ast, Node};
+use crate::kernel::folding;
 use crate::llvm::Opcode;
 use crate::mutation::control::effects::{Body, bodies};
 use crate::mutation::control::formula::{Change, Formula};
@@ -16,7 +17,7 @@ use crate::mutation::control::short_circuit_decisions::{self, Decision};
 use crate::mutation::control::short_circuits::{Circuit, UnmatchedCircuits};
 use crate::mutation::control::text::{self, Piece};
 use crate::mutation::level::{self, Concept};
-use crate::mutation::mutant::{Excluded, Mutant, SourceRange};
+use crate::mutation::mutant::{Excluded, Mutant, SourceRange, TOO_WIDE};
 use crate::mutation::operators::Preset;
 use crate::mutation::subject::{Operator, OperatorOutput, Subject};
 
@@ -80,7 +81,12 @@ impl SourceMutator<'_, '_> {
                 continue;
             }
             let Some(circuit) = &decision.circuit else {
-                self.exclude(token, "clang folds this short-circuit away", found);
+                let is_folded = self.subject.ast.is_some_and(|ast| folding::constant(ast, node).is_some());
+                let reason = match token.range.is_too_wide() && !is_folded {
+                    true => TOO_WIDE,
+                    false => "clang folds this short-circuit away",
+                };
+                self.exclude(token, reason, found);
                 continue;
             };
             let is_value = circuit.phi.is_some();
@@ -151,8 +157,9 @@ impl SourceMutator<'_, '_> {
                     && self.body.location(*place).is_some_and(|at| text::begins_at(&token, at))
             });
             let Some((place, _)) = here else {
-                let reason = match crate::kernel::folding::constant(ast, node) {
+                let reason = match folding::constant(ast, node) {
                     Some(_) => "clang folds this operator away",
+                    None if token.range.is_too_wide() => TOO_WIDE,
                     None => "no instruction of this operator is left",
                 };
                 return self.exclude(&token, reason, found);

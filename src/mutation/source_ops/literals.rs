@@ -11,7 +11,7 @@ use crate::cfg::indices::FunctionIndex;
 use crate::instrument::mutants::Expr;
 use crate::kernel::ast::{Ast, Node};
 use crate::kernel::folding::{self, Value};
-use crate::mutation::mutant::SourceRange;
+use crate::mutation::mutant::{SourceRange, TOO_WIDE};
 use crate::mutation::subject::Subject;
 
 /// A literal, or the name of an enumerator, in the source.
@@ -72,7 +72,8 @@ pub fn literals<'a>(subject: &Subject<'a>) -> Vec<Literal<'a>> {
             let folded = match literal.omitted {
                 Some(reason) => Err(reason),
                 None if literal.in_barrier_argument => Err("a barrier's flags are another operator's"),
-                None => constants::folded(&context, &written, literal.node, &literal.ancestors),
+                None => constants::folded(&context, &written, literal.node, &literal.ancestors)
+                    .map_err(|reason| if literal.range.is_too_wide() { TOO_WIDE } else { reason }),
             };
             all.push(Literal {
                 function: f,

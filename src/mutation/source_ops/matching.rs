@@ -19,7 +19,7 @@ use super::tokens::Tokens;
 use crate::instrument::mutants::Slot;
 use crate::kernel::ast::Node;
 use crate::llvm::Opcode as Op;
-use crate::mutation::mutant::SourceRange;
+use crate::mutation::mutant::{SourceRange, TOO_WIDE};
 
 /// Adds the operators of one function to `found`.
 pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Operations<'a>) {
@@ -47,7 +47,10 @@ pub fn find<'a>(context: &Context<'a, '_>, tokens: &Tokens<'_>, found: &mut Oper
                 function: context.code.name.clone(),
                 range: operator.range.clone(),
                 in_macro: operator.in_macro,
-                reason: reason.to_owned(),
+                reason: match &operator.emission {
+                    Emission::Emitted | Emission::Folded if operator.range.is_too_wide() => TOO_WIDE.to_owned(),
+                    _ => reason.to_owned(),
+                },
             }),
         }
     }

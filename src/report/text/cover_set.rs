@@ -7,7 +7,7 @@ use super::super::table::{Cell, Table};
 use super::cover::{CoverOptions, cover};
 use super::{notes, percent, quote};
 use crate::result::cover::{CoverResult, Coverage, METRICS, Measure, Metric};
-use crate::result::set::{CoverSet, Failed, KernelResult, LeftOut, ProgramRun, SetResult};
+use crate::result::set::{CoverSet, Failed, KernelResult, KernelVariant, LeftOut, ProgramRun, SetResult};
 
 /// Renders how the program ended, and a line per kernel with its metrics; with `verbose`, each kernel as `cover` renders it, too.
 /// `sources` returns the text of a file by its name in the result.
@@ -17,6 +17,7 @@ pub fn cover_set(result: &CoverSet, verbose: bool, sources: &dyn Fn(&str) -> Opt
         for kernel in &result.kernels {
             out.push('\n');
             out.push_str(&cover(&kernel.result, CoverOptions::default(), sources, style));
+            out.push_str(&variants(&kernel.variants, style));
         }
     }
     out.push_str(&table(result, style));
@@ -66,6 +67,21 @@ pub(super) fn columns<R, T>(set: &SetResult<R, T>) -> (&'static str, &'static st
     if set.program.is_some() { ("launches", "source") } else { ("tests", "suite") }
 }
 
+/// A row per variant of a kernel: what it is built with, and what is not the same for all.
+fn variants(variants: &[KernelVariant], style: &Style) -> String {
+    if variants.is_empty() {
+        return String::new();
+    }
+    let is_common = |define: &&String| variants.iter().all(|variant| variant.defines.contains(define));
+    let mut table = Table::new(2, "rrl");
+    table.head(&["variant", "launches", "macros that are not the same for all"]);
+    for (number, variant) in (1_u64..).zip(variants) {
+        let own: Vec<&str> = variant.defines.iter().filter(|define| !is_common(define)).map(String::as_str).collect();
+        table.row([number.to_string().into(), variant.launches.to_string().into(), Cell::new(visible(&own.join(" ")))]);
+    }
+    format!("\n{}", table.render(style))
+}
+
 /// A row per kernel and one for all, a column per metric that any of them has.
 fn table(result: &CoverSet, style: &Style) -> String {
     if result.kernels.is_empty() {
@@ -90,7 +106,11 @@ fn table(result: &CoverSet, style: &Style) -> String {
     };
     for kernel in &result.kernels {
         let header = &kernel.result.header;
-        row(&header.kernel, runs(kernel), &kernel.result.coverage, kernel.suite.as_ref().unwrap_or(&header.source));
+        let name = match kernel.variants.len() {
+            0 => header.kernel.clone(),
+            several => format!("{} ({several} variants)", kernel_name(&header.kernel)),
+        };
+        row(&name, runs(kernel), &kernel.result.coverage, kernel.suite.as_ref().unwrap_or(&header.source));
     }
     if result.kernels.len() > 1 {
         row(

@@ -37,7 +37,7 @@ fn generate_result() -> Value {
 /// A set of this result and a kernel that has none.
 fn set<R: InSet>(result: R) -> SetResult<R, R::Total> {
     let header = Header::new(R::SET_SCHEMA, "sum, other".to_owned(), "./host".to_owned(), None, 0);
-    let kernel = KernelResult { result, suite: None, program: Some("p".to_owned()), launches: Some(3) };
+    let kernel = KernelResult::of_program(result, "p", 3);
     let mut set = SetResult::new(header, None, vec![kernel]);
     let error = "its source was not kept".to_owned();
     set.failed.push(Failed { kernel: Some("other".to_owned()), suite: None, program: None, error, fault: None });

@@ -280,8 +280,7 @@ impl Set<'_> {
             configuration.clone_into(&mut result.configuration);
             result.options.sample = self.options.sample;
             result.options.timeout_factor = self.options.timeout_factor;
-            let (program, launches) = (Some(program.clone()), Some(kernel.launches));
-            kernels.push(KernelResult { result, suite: None, program, launches });
+            kernels.push(KernelResult::of_program(result, program, kernel.launches));
         }
         let all: u64 = kernels.iter().map(|kernel| kernel.result.summary.total).sum();
         let runs: u64 = kernels.iter().map(|kernel| kernel.result.timing.pairs).sum();

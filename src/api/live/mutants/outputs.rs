@@ -51,7 +51,12 @@ pub fn mutate_outputs(command: &[OsString], open: &OpenOptions, options: &Mutate
             Ok(result) => {
                 let suite = kernel.suite.clone().filter(|_| kept.is_some());
                 let suite = suite.map(|suite| folder.join(suite).display().to_string());
-                kernels.push(KernelResult { result, suite, program, launches: Some(kernel.launches) });
+                kernels.push(KernelResult {
+                    suite,
+                    program,
+                    launches: Some(kernel.launches),
+                    ..KernelResult::of_suite(result, None)
+                });
             }
             Err(error) => failed.push(Failed { kernel: name, suite: None, program, error, fault: None }),
         }

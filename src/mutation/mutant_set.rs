@@ -16,6 +16,8 @@ pub struct MutantSet {
     pub drawn: Option<Vec<(MutantIndex, MutantIndex)>>,
     /// The number of mutants that are left out because they are not on the lines that are wanted.
     pub elsewhere: usize,
+    /// Says which mutants are left out because they cannot be woven, if there are any.
+    pub malformed: Option<String>,
 }
 
 /// Returns all mutants on the lines that are wanted, launch mutants last; with `--sample` those drawn of them, or the parts of
@@ -30,10 +32,10 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
             let kept: HashSet<usize> = higher_order::sample(mutants.len(), count, request.seed).into_iter().collect();
             mutants = mutants.into_iter().enumerate().filter(|(m, _)| kept.contains(m)).map(|(_, m)| m).collect();
         }
-        return MutantSet { mutants, drawn: None, elsewhere };
+        return MutantSet { mutants, drawn: None, elsewhere, malformed: None };
     }
     let subject = Subject::of(under_test, campaign.ast, campaign.sources);
-    let Enumeration { mut mutants, duplicate_of, .. } = enumerate(&subject, &request.selection);
+    let Enumeration { mut mutants, duplicate_of, malformed, .. } = enumerate(&subject, &request.selection);
     mutants.extend(launch::mutants(&under_test.entry, campaign.dimensions as usize, request.selection.operators()));
     let wanted: Vec<MutantIndex> =
         positions(mutants.len()).filter(|m: &MutantIndex| is_wanted(&mutants[m.0])).collect();
@@ -59,7 +61,7 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
         }
     };
     let mut all: ByMutant<Option<Mutant>> = mutants.into_iter().map(Some).collect();
-    MutantSet { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn, elsewhere }
+    MutantSet { mutants: kept.into_iter().filter_map(|m| all[m].take()).collect(), drawn, elsewhere, malformed }
 }
 
 /// Returns the mutants of a run, in the order of its result.

@@ -15,6 +15,7 @@ mod gpu_faults;
 mod implicit_arguments;
 mod library;
 mod no_forks;
+mod overloadable;
 mod own_host;
 mod reports;
 mod sandbox;

@@ -116,6 +116,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
             }
             MutationLevel::Canonical | MutationLevel::Ir(_) => {
                 let found = enumerate(&subject, &selection);
+                notes.extend(found.malformed);
                 (found.mutants, found.excluded)
             }
         };

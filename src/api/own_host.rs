@@ -228,6 +228,7 @@ impl Weaving<'_, '_> {
             self.sources,
         );
         map.notes.extend(under_test.sites.notes());
+        map.notes.extend(found.malformed.clone());
         map.notes.push(
             "mutants of launches are not listed: a host makes them by launching otherwise; `kassay mutate` has them"
                 .to_owned(),

@@ -4,6 +4,7 @@
 //! Must never know: how launches are searched for.
 
 use std::fmt::Write as _;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -314,11 +315,7 @@ impl Reader<'_> {
                 let what = format!("`{label}` is no buffer, so it has no size");
                 return Err(self.source.error(&size.span, what).help("leave `size` out"));
             }
-            if size.value == 0 {
-                let what = format!("`{label}` cannot have 0 elements");
-                return Err(self.source.error(&size.span, what).help("give 1 or more"));
-            }
-            constraint.size = Some(size.value);
+            constraint.size = Some(size.value.get());
         }
         if let Some(value) = &spec.value {
             let key = At { span: value.span.clone(), value: label };
@@ -360,13 +357,7 @@ impl Reader<'_> {
 
     fn range(&self, spec: &RangeEntry, dims: u32, constraints: &mut UserConstraints) -> Result<()> {
         if let Some(most) = &spec.max_items {
-            if most.value == 0 {
-                return Err(self
-                    .source
-                    .error(&most.span, "a launch has at least one work-item")
-                    .help("give 1 or more"));
-            }
-            (constraints.max_items, constraints.usual_items) = (most.value, most.value);
+            (constraints.max_items, constraints.usual_items) = (most.value.get(), most.value.get());
         }
         let local = spec.local.as_ref().map(|l| self.sizes(l)).transpose()?;
         if let (Some((_, given)), Some(required), Some(at)) = (local, self.interface.required_local, &spec.local)
@@ -396,13 +387,13 @@ impl Reader<'_> {
     }
 
     /// Returns the number of sizes given, and all three sizes.
-    fn sizes(&self, given: &At<Vec<u64>>) -> Result<(u32, [u64; 3])> {
-        let wrong =
-            |what: &str| Err(self.source.error(&given.span, what).help("give one to three sizes, such as [64]"));
+    fn sizes(&self, given: &At<Vec<At<NonZeroU64>>>) -> Result<(u32, [u64; 3])> {
         match given.value.len() {
-            1..=3 if given.value.contains(&0) => wrong("a size is at least 1"),
-            n @ 1..=3 => Ok((n as u32, [0, 1, 2].map(|d| given.value.get(d).copied().unwrap_or(1)))),
-            _ => wrong("there are one to three dimensions"),
+            n @ 1..=3 => Ok((n as u32, [0, 1, 2].map(|d| given.value.get(d).map_or(1, |size| size.value.get())))),
+            _ => Err(self
+                .source
+                .error(&given.span, "there are one to three dimensions")
+                .help("give one to three sizes, such as [64]")),
         }
     }
 }

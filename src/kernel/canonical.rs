@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
+use super::builtins;
 use super::module::{kernels, listed};
 use super::parameters::only_called;
 use crate::error::{Error, Result};
@@ -164,10 +165,16 @@ fn take_body<'m>(view: View<'m>, entry: &str) -> Function<'m> {
 /// Makes null of the addresses of functions where nothing is called through one. A block literal holds its function's, but clang calls
 /// that by name; SPIR-V has no such addresses, and a function whose address is known cannot have more parameters.
 fn forget_addresses(view: View<'_>) {
-    let may_be_called = |call: &Inst<'_>| call.called_function().is_none_or(|f| takes_a_block(&f.name()));
-    let calls = || view.instructions().into_iter().filter(|inst| inst.is(Opcode::LLVMCall));
+    // `__attribute__((used))` keeps a function for what the compiler does not see; of a kernel, that is nothing.
     let lists = ["llvm.used", "llvm.compiler.used"];
-    if calls().any(|call| may_be_called(&call)) || view.globals().iter().any(|g| lists.contains(&g.name().as_str())) {
+    for list in view.globals().into_iter().filter(|g| lists.contains(&g.name().as_str())) {
+        // SAFETY: nothing uses these lists, and no handle of one is kept.
+        unsafe { list.delete() };
+    }
+    let may_be_called =
+        |call: &Inst<'_>| call.called_function().is_none_or(|f| builtins::taking_a_block(&f.name()).is_some());
+    let calls = || view.instructions().into_iter().filter(|inst| inst.is(Opcode::LLVMCall));
+    if calls().any(|call| may_be_called(&call)) {
         return;
     }
     for f in view.functions().into_iter().filter(|f| f.has_body() && !only_called(*f)) {
@@ -183,11 +190,6 @@ fn forget_addresses(view: View<'_>) {
             call.set_operand(call.operand_count() - 1, f);
         }
     }
-}
-
-/// Whether clang passes this builtin a block's function: `enqueue_kernel` and the queries of kernels.
-fn takes_a_block(name: &str) -> bool {
-    ["__enqueue_kernel_", "__get_kernel_"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Copies to `to` the metadata of `from` whose kinds it lacks (`reqd_work_group_size` and the argument descriptions),

@@ -12,12 +12,13 @@ use inkwell::module::Module;
 
 use super::ast::Ast;
 use super::ast_records;
+use super::builtins::is_mangled;
 use super::clang::{self, Outcome, Run};
 use super::compile_cache::CacheEntry;
 use super::cpp_names;
 use super::line_directives;
 use super::module;
-use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions, Language};
+use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
 use super::spirv::read::{self as spirv, Spirv};
 use super::sub_groups;
 use crate::error::{Error, Place, Report, Result};
@@ -223,7 +224,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
     key.extend(options.confined_to(&[]).into_iter().map(|folder| format!("within {}", folder.display()).into()));
     let entry = CacheEntry::new(source, content, &key);
     if let Some(run) = entry.as_ref().and_then(CacheEntry::find) {
-        return Ok(loaded(source, language, run, with_ast));
+        return Ok(loaded(source, run, with_ast));
     }
     let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref())?;
     // A cache entry always holds the tree, in case a later run needs it.
@@ -266,7 +267,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
                 let copies = overlay.as_ref().map(line_directives::Overlay::folder);
                 entry.store(&run, copies, overlay.as_ref().map_or(&[], |overlay| &overlay.blanked));
             }
-            Ok(loaded(source, language, run, with_ast))
+            Ok(loaded(source, run, with_ast))
         }
         Outcome::Refused => Err(refusal(source, run.diagnostics)),
         Outcome::NoCompilation => {
@@ -295,9 +296,9 @@ fn check_confined(source: &Path, escapes: &[PathBuf]) -> Result<()> {
     }
 }
 
-fn loaded(source: &Path, language: Language, run: Run, with_ast: bool) -> Loaded {
+fn loaded(source: &Path, run: Run, with_ast: bool) -> Loaded {
     let mut ast = if with_ast { ast_records::read(&run.records) } else { None };
-    if let Some(ast) = ast.as_mut().filter(|_| language == Language::CppForOpenCl) {
+    if let Some(ast) = ast.as_mut().filter(|ast| ast.functions.iter().any(|function| is_mangled(&function.name))) {
         name_functions(ast, &run.bitcode);
     }
     Loaded {

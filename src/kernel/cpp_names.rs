@@ -1,8 +1,9 @@
-//! Gives the functions and variables of a module made of C++ for OpenCL the names that the source has for them.
+//! Gives the functions and variables of a module made of C++ for OpenCL, and overloadable functions of OpenCL C, the names that the
+//! source has for them.
 //!
-//! C++ mangles names (Itanium C++ ABI, chapter 5.1). Debug information has them as they are written, with the classes
+//! They are mangled (Itanium C++ ABI, chapter 5.1). Debug information has them as they are written, with the classes
 //! and namespaces around them: `Window<int, 3>::push`. Without it they are read from the mangled ones (`demangle`). A
-//! function whose name others share is called with its parameters' types. Not for kernels, which hosts ask for by the names that
+//! function whose name others share is called with its parameters' types, and with their address spaces where only these differ. Not for kernels, which hosts ask for by the names that
 //! modules have (SYCL's are mangled), and not for builtins, which are recognised by their mangled names (`builtins`).
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,21 +19,24 @@ use crate::llvm::{Function, Global, SPIR_KERNEL, View};
 /// Metadata that clang writes for C++ for OpenCL alone.
 const LANGUAGE: &str = "opencl.cxx.version";
 
+/// Metadata that clang writes for OpenCL C, too.
+const OPENCL_C: &str = "opencl.ocl.version";
+
 /// Metadata that translators from SPIR-V write. What they say of the language is not always right.
 const SPIRV: [&str; 2] = ["spirv.Source", "spirv.Generator"];
 
-/// The readable names of a module's functions and variables, by mangled name; empty for LLVM IR of other languages than C++
-/// for OpenCL.
+/// The readable names of a module's functions and variables, by mangled name; empty for LLVM IR of other languages than OpenCL C
+/// and C++ for OpenCL.
 pub fn of(module: &Module<'_>) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     let has = |metadata: &str| module.get_global_metadata_size(metadata) > 0;
-    if !has(LANGUAGE) && !SPIRV.into_iter().any(has) {
+    if !has(LANGUAGE) && !has(OPENCL_C) && !SPIRV.into_iter().any(has) {
         return names;
     }
     let view = View::of(module);
     let helpers = view.functions().into_iter().filter(|f| f.has_body() && f.call_conv() != SPIR_KERNEL);
     let functions = helpers.map(Function::name);
-    // A module of SPIR-V may have bodies of builtins.
+    // A module of SPIR-V or OpenCL C may have bodies of builtins.
     let functions: Vec<String> =
         functions.filter(|name| is_mangled(name) && (has(LANGUAGE) || Builtin::of(name).is_none())).collect();
     let variables: Vec<String> = view.globals().into_iter().map(Global::name).filter(|name| is_mangled(name)).collect();
@@ -54,13 +58,21 @@ pub fn of(module: &Module<'_>) -> BTreeMap<String, String> {
         .collect();
     let plain: Vec<String> = described.iter().map(|(_, found)| found.name.clone()).collect();
     let full: Vec<String> = described.iter().map(|(_, found)| found.overload.clone()).collect();
-    let (often, ambiguous) = (counts(&plain), counts(&full));
+    // Debug information does not tell address spaces of pointers.
+    let with_spaces = |mangled: &str| demangle::function(mangled).map(|found| short_spelling(&found.overload));
+    let spaced: Vec<String> =
+        described.iter().map(|(mangled, _)| with_spaces(mangled).unwrap_or_else(|| mangled.clone())).collect();
+    let (often, ambiguous, still_ambiguous) = (counts(&plain), counts(&full), counts(&spaced));
+    // One of several overloadable functions of C need not be marked so, and has its plain name.
+    let is_free = |name: &str| view.function(name).is_none();
     for (i, (mangled, _)) in described.iter().enumerate() {
         // An overload of a builtin's name is no builtin.
-        if often[plain[i].as_str()] == 1 && Builtin::of(&plain[i]).is_none() {
+        if often[plain[i].as_str()] == 1 && Builtin::of(&plain[i]).is_none() && is_free(&plain[i]) {
             names.insert(mangled.clone(), plain[i].clone());
         } else if ambiguous[full[i].as_str()] == 1 {
             names.insert(mangled.clone(), full[i].clone());
+        } else if still_ambiguous[spaced[i].as_str()] == 1 {
+            names.insert(mangled.clone(), spaced[i].clone());
         }
     }
     let declared = debug.global_variables(&text);
@@ -91,6 +103,15 @@ pub fn apply(module: &Module<'_>) {
             variable.set_name(name);
         }
     }
+}
+
+/// Writes types as `type_name` does, with their address spaces: `over(const global int*)`.
+fn short_spelling(overload: &str) -> String {
+    let spaces = ["global", "constant", "local"];
+    let short = spaces
+        .iter()
+        .fold(overload.to_owned(), |text, space| text.replace(&format!("__{space} "), &format!("{space} ")));
+    short.replace(" *", "*").replace(" &", "&")
 }
 
 fn counts(names: &[String]) -> HashMap<&str, usize> {

@@ -197,9 +197,16 @@ fn refuse_initialisers(module: &Module<'_>, source: &Path) -> Result<()> {
     Err(Error::Caller(Box::new(report)))
 }
 
-/// The names of the kernels, in the module's order: functions with a body and calling convention `spir_kernel`.
+/// The names of the kernels, in the module's order: functions with a body and calling convention `spir_kernel`. Not those that clang makes of
+/// blocks that are enqueued, which no host launches.
 pub fn kernels(module: &Module) -> Vec<String> {
-    View::of(module).functions().into_iter().filter(|function| is_kernel(*function)).map(Function::name).collect()
+    let view = View::of(module);
+    let is_of_block = |name: &str| {
+        let block = name.strip_suffix("_kernel").filter(|block| block.contains("_block_invoke"));
+        block.is_some_and(|block| view.function(block).is_some())
+    };
+    let kernels = view.functions().into_iter().filter(|function| is_kernel(*function)).map(Function::name);
+    kernels.filter(|name| !is_of_block(name)).collect()
 }
 
 /// Names in a message: files of a library may hold more than a thousand kernels.

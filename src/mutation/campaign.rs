@@ -67,7 +67,7 @@ pub fn run(
     known: Vec<Entry>,
 ) -> Result<MutateResult> {
     let begun = ahead.as_ref().map_or_else(Instant::now, SearchedAhead::begun);
-    let MutantSet { mutants, drawn, elsewhere, note } = mutant_set(campaign, request);
+    let MutantSet { mutants, drawn, elsewhere, notes: of_set } = mutant_set(campaign, request);
     let items_interact = item_interaction::work_items_interact(campaign.under_test);
     let device_info = executors.first().map(|executor| executor.device());
     let takeover = request
@@ -166,7 +166,7 @@ pub fn run(
     let tests = test_outcomes(&engine);
     let cost = engine.cost.clone();
     let mut notes: Vec<String> = request.changes.iter().map(|changes| on_changed_lines(changes, elsewhere)).collect();
-    notes.extend(note);
+    notes.extend(of_set);
     if !engine.is_out_of_time() && tests.iter().all(|t| t.status != TestStatus::Used) {
         notes.push("no test says anything of mutants: the original fails them all, or is not stable".to_owned());
     }

@@ -23,6 +23,8 @@ pub struct Enumeration {
     pub duplicate_of: ByMutant<Option<MutantIndex>>,
     /// In source order.
     pub excluded: Vec<Excluded>,
+    /// Says how many mutants were left out because their edits cannot be woven, and why, if there are any.
+    pub malformed: Option<String>,
 }
 
 /// Runs the operators of `selection`, with its preset and level, on the kernel. Launch mutants are left
@@ -61,14 +63,25 @@ pub fn leave_out_malformed(all: &mut Enumeration, module: View<'_>, sites: &Site
         .into_iter()
         .filter_map(|edit| Some((edit.clone(), weave(&[(1, edit)]).err()?.report().what.clone())))
         .collect();
-    let (kept, left) = std::mem::take(&mut all.mutants).into_iter().partition(|m| !malformed.contains_key(&m.edit));
+    let (kept, left): (Vec<Mutant>, Vec<Mutant>) =
+        std::mem::take(&mut all.mutants).into_iter().partition(|m| !malformed.contains_key(&m.edit));
     all.mutants = kept;
-    all.excluded.extend(Vec::into_iter(left).map(|m: Mutant| Excluded {
+    let left = left.into_iter().map(|m| Excluded {
         reason: malformed.get(&m.edit).cloned().unwrap_or_default(),
         operator: m.operator,
         function: m.function,
         range: m.range,
-    }));
+    });
+    let left: Vec<Excluded> = left.collect();
+    all.malformed = match &left[..] {
+        [] => None,
+        [only] => Some(format!("1 mutant is left out, because kassay cannot weave it: {only}")),
+        [first, ..] => {
+            let count = left.len();
+            Some(format!("{count} mutants are left out, because kassay cannot weave them; the first: {first}"))
+        }
+    };
+    all.excluded.extend(left);
     all.duplicate_of = duplicates(&all.mutants);
 }
 

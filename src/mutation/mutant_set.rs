@@ -17,7 +17,7 @@ pub struct MutantSet {
     /// The number of mutants that are left out because they are not on the lines that are wanted.
     pub elsewhere: usize,
     /// What is not mutated, for people.
-    pub note: Option<String>,
+    pub notes: Vec<String>,
 }
 
 /// Returns all mutants on the lines that are wanted, launch mutants last; with `--sample` those drawn of them, or the parts of
@@ -32,10 +32,11 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
             let kept: HashSet<usize> = higher_order::sample(mutants.len(), count, request.seed).into_iter().collect();
             mutants = mutants.into_iter().enumerate().filter(|(m, _)| kept.contains(m)).map(|(_, m)| m).collect();
         }
-        return MutantSet { mutants, drawn: None, elsewhere, note: too_wide(&of_source.excluded) };
+        let notes = too_wide(&of_source.excluded).into_iter().collect();
+        return MutantSet { mutants, drawn: None, elsewhere, notes };
     }
     let subject = Subject::of(under_test, campaign.ast, campaign.sources);
-    let Enumeration { mut mutants, duplicate_of, excluded } = enumerate(&subject, &request.selection);
+    let Enumeration { mut mutants, duplicate_of, excluded, malformed, .. } = enumerate(&subject, &request.selection);
     mutants.extend(launch::mutants(&under_test.entry, campaign.dimensions as usize, request.selection.operators()));
     let wanted: Vec<MutantIndex> =
         positions(mutants.len()).filter(|m: &MutantIndex| is_wanted(&mutants[m.0])).collect();
@@ -62,7 +63,7 @@ pub fn mutant_set(campaign: &CampaignContext<'_, '_>, request: &Request) -> Muta
     };
     let mut all: ByMutant<Option<Mutant>> = mutants.into_iter().map(Some).collect();
     let mutants = kept.into_iter().filter_map(|m| all[m].take()).collect();
-    MutantSet { mutants, drawn, elsewhere, note: too_wide(&excluded) }
+    MutantSet { mutants, drawn, elsewhere, notes: too_wide(&excluded).into_iter().chain(malformed).collect() }
 }
 
 /// Returns the mutants of a run, in the order of its result.

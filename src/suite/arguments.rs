@@ -130,9 +130,9 @@ fn resolve_as_typed(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form)
     let span = &context.key.span;
     let only = |value| Resolved { value, margin: 0, view: View::default(), expectation: None, output: None };
     match (&context.arg.kind, form) {
-        (ArgKind::Value(ty), Form::Plain(node)) => by_value(loader, ty, node, false).map(only),
+        (ArgKind::Value(ty), Form::Plain(node)) => by_value(loader, context, ty, node, false).map(only),
         (ArgKind::Value(ty @ Type::Struct(_)), Form::Fields(spec)) => {
-            by_value(loader, ty, &spec.fields, spec.partial).map(only)
+            by_value(loader, context, ty, &spec.fields, spec.partial).map(only)
         }
         (ArgKind::Value(ty), Form::Bytes(spec)) => {
             let bytes = values::hexadecimal(loader.source, &spec.bytes)?;
@@ -150,10 +150,7 @@ fn resolve_as_typed(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form)
         (ArgKind::Buffer { element, space }, Form::Buffer(spec)) => {
             buffer(loader, context, spec, span, element.as_ref(), *space)
         }
-        (ArgKind::Local { .. }, Form::Local(spec)) if spec.local.value == 0 => {
-            Err(loader.error(&spec.local.span, "0 bytes of local memory").help("give 1 or more"))
-        }
-        (ArgKind::Local { .. }, Form::Local(spec)) => Ok(only(ArgValue::Local(spec.local.value))),
+        (ArgKind::Local { .. }, Form::Local(spec)) => Ok(only(ArgValue::Local(spec.local.value.get()))),
         (ArgKind::Image(kind), Form::Image(spec)) if *kind != ImageKind::Other => image(loader, context, spec, *kind),
         (ArgKind::Sampler, Form::Sampler(form)) => sampler(loader, &form.sampler).map(only),
         (ArgKind::Unsupported(name), _) => Err(unsupported_error(loader, context, name)),
@@ -231,9 +228,14 @@ fn example_form(key: &str, kind: &ArgKind) -> String {
     format!("write something like `{key} = {form}`")
 }
 
-fn by_value(loader: &Loader<'_>, ty: &Type, node: &Node, partial: bool) -> Result<ArgValue> {
+fn by_value(loader: &Loader<'_>, context: &Context<'_>, ty: &Type, node: &Node, partial: bool) -> Result<ArgValue> {
     let mut bytes = Vec::new();
-    Encoder { source: loader.source, partial, broadcast: false }.encode(node, ty, &mut bytes)?;
+    let digits = 2 * ty.size();
+    let otherwise = format!(
+        "give all of it by its bytes, {digits} hexadecimal digits: {} = {{ bytes = \"…\" }}",
+        context.arg.label()
+    );
+    Encoder { source: loader.source, partial, broadcast: false, otherwise: &otherwise }.encode(node, ty, &mut bytes)?;
     Ok(ArgValue::Value(bytes))
 }
 

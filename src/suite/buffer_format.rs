@@ -1,6 +1,7 @@
 //! Declares the forms of a buffer in a suite file (docs/suite-format.md, "Buffers") and of what is expected of it.
 
 use std::borrow::Cow;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -29,7 +30,7 @@ pub struct SameSpec {
     /// Where the argument begins, in bytes from the start of the other's contents; 0 if absent.
     pub offset: Option<At<u64>>,
     /// Length of the sub-buffer in bytes; if absent, up to the end of the other's contents.
-    pub size: Option<At<u64>>,
+    pub size: Option<At<NonZeroU64>>,
     /// Whether the argument is an SVM pointer, which reaches the whole allocation.
     pub svm: Option<At<bool>>,
 }
@@ -66,7 +67,7 @@ pub struct BufferSpec {
     /// The argument is a sub-buffer of a buffer with the contents given here: where it begins, in bytes; 0 if absent.
     pub offset: Option<At<u64>>,
     /// Length of that sub-buffer in bytes; if absent, up to the end of the contents.
-    pub size: Option<At<u64>>,
+    pub size: Option<At<NonZeroU64>>,
     /// Whether the argument is an SVM pointer, which reaches the whole allocation, before `offset`, too.
     pub svm: Option<At<bool>>,
     /// Zero-initialised elements added before and after the buffer, so that devices may access them.

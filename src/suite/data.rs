@@ -22,6 +22,9 @@ pub const LIMIT: u64 = 16 << 30;
 /// Every byte of a buffer to which nothing was written: as an integer, a float and an index an unlikely number.
 const UNINITIALISED: u8 = 0xdb;
 
+/// How elements are given that have parts of which no value can be written.
+const BYTES: &str = "give the bytes of the elements as an .npy file of single untyped bytes, as numpy.frombuffer(data, \"V1\") makes it";
+
 /// Loads the data of one suite: caches the files read and counts bytes against [`LIMIT`].
 pub struct Loader<'a> {
     /// The suite file, for messages.
@@ -240,7 +243,7 @@ impl<'a> Loader<'a> {
 
     /// Encodes a list of values, which may be nested like the dimensions of the data.
     fn values(&mut self, node: &Node, ty: &Type) -> Result<Data> {
-        let encoder = Encoder { source: self.source, partial: false, broadcast: false };
+        let encoder = Encoder { source: self.source, partial: false, broadcast: false, otherwise: BYTES };
         let mut bytes = Vec::new();
         let mut shape = Vec::new();
         let inner = list_depth(ty);
@@ -285,7 +288,8 @@ impl<'a> Loader<'a> {
     fn fill(&mut self, node: &Node, len: u64, ty: &Type) -> Result<Data> {
         self.charge(&node.span, len, ty.size())?;
         let mut one = Vec::new();
-        Encoder { source: self.source, partial: false, broadcast: true }.encode(node, ty, &mut one)?;
+        Encoder { source: self.source, partial: false, broadcast: true, otherwise: BYTES }
+            .encode(node, ty, &mut one)?;
         let bytes = one.repeat(usize::try_from(len).unwrap_or(usize::MAX));
         Ok(Data { bytes: Arc::new(bytes), shape: vec![len], ty: ty.clone() })
     }
@@ -299,7 +303,7 @@ impl<'a> Loader<'a> {
         request: DataRequest<'_>,
     ) -> Result<Data> {
         self.charge(spec.len.as_ref().map_or(span, |l| &l.span), len, ty.size())?;
-        let encoder = Encoder { source: self.source, partial: false, broadcast: false };
+        let encoder = Encoder { source: self.source, partial: false, broadcast: false, otherwise: BYTES };
         let mut bounds = Bounds::default();
         for scalar in scalars(ty) {
             bounds.min = spec.min.as_ref().map(|n| encoder.number(n, scalar)).transpose()?;
@@ -350,7 +354,7 @@ impl<'a> Loader<'a> {
                     .help("give `values`, `random` or an .npy file"));
             }
         };
-        let encoder = Encoder { source: self.source, partial: false, broadcast: false };
+        let encoder = Encoder { source: self.source, partial: false, broadcast: false, otherwise: BYTES };
         let number = |node: Option<&Node>, default: i128| match node {
             Some(node) if scalar.is_float() => encoder.number(node, scalar),
             // A step may be negative even if the type is unsigned.

@@ -63,28 +63,49 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
+/// How the description of an integer begins.
+const INTEGER: &str = "the integer ";
+
 /// Describes the value found, in the terms of suite files.
 fn found_name(unexpected: &Unexpected<'_>) -> String {
     match unexpected {
         Unexpected::Bool(_) => "a boolean".to_owned(),
-        Unexpected::Unsigned(n) => format!("the integer {n}"),
-        Unexpected::Signed(n) => format!("the integer {n}"),
+        Unexpected::Unsigned(n) => format!("{INTEGER}{n}"),
+        Unexpected::Signed(n) => format!("{INTEGER}{n}"),
         Unexpected::Float(_) => "a float".to_owned(),
         Unexpected::Str(s) => format!("the string \"{s}\""),
         Unexpected::Seq => "a list".to_owned(),
         Unexpected::Map => "a table".to_owned(),
+        Unexpected::Other(other) => {
+            // serde's name of an integer that 64 bits do not hold.
+            let integer = other.strip_prefix("integer `").and_then(|rest| rest.strip_suffix("` as i128"));
+            integer.map_or((*other).to_owned(), |n| format!("{INTEGER}{n}"))
+        }
         other => other.to_string(),
     }
 }
 
-/// Translates serde's description of the expected type into the terms of suite files.
-fn expected_name(expected: &dyn de::Expected) -> String {
-    match expected.to_string().as_str() {
-        "u64" | "u32" => "a whole number, 0 or more".to_owned(),
-        "f64" => "a number".to_owned(),
-        "a sequence" => "a list".to_owned(),
-        other if other.starts_with("struct ") => "a table".to_owned(),
-        other => other.to_owned(),
+/// Translates serde's description of the expected type into the terms of suite files. Of an integer that such a type does not take,
+/// the bound that it misses is told.
+fn expected_name(expected: &dyn de::Expected, found: &str) -> String {
+    let text = expected.to_string();
+    let bounds = match text.as_str() {
+        "u32" => Some((0, i128::from(u32::MAX))),
+        "u64" => Some((0, i128::from(u64::MAX))),
+        "a nonzero u64" => Some((1, i128::from(u64::MAX))),
+        "i64" => Some((i128::from(i64::MIN), i128::from(i64::MAX))),
+        _ => None,
+    };
+    let integer = found.strip_prefix(INTEGER).and_then(|n| n.parse::<i128>().ok());
+    match (text.as_str(), bounds, integer) {
+        (_, Some((least, _)), Some(n)) if n < least => format!("a whole number of {least} or more"),
+        (_, Some((_, most)), Some(_)) => format!("a whole number up to {most}"),
+        (_, Some((least, _)), None) if least >= 0 => format!("a whole number of {least} or more"),
+        (_, Some(_), None) => "a whole number".to_owned(),
+        ("f64", ..) => "a number".to_owned(),
+        ("a sequence", ..) => "a list".to_owned(),
+        (other, ..) if other.starts_with("struct ") => "a table".to_owned(),
+        (other, ..) => other.to_owned(),
     }
 }
 
@@ -94,12 +115,13 @@ impl de::Error for ReadError {
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        let expected = expected_name(expected);
+        let found = found_name(&unexpected);
+        let expected = expected_name(expected, &found);
         let help = match unexpected {
             Unexpected::Unsigned(n) if expected == "a list" => Some(format!("put it into brackets: [{n}]")),
             _ => None,
         };
-        let what = format!("this is {}, but {expected} is wanted here", found_name(&unexpected));
+        let what = format!("this is {found}, but {expected} is wanted here");
         ReadError { span: None, what, help }
     }
 

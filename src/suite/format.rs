@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -67,9 +68,9 @@ pub struct TestEntry {
     /// Purpose of the test, for human readers.
     pub description: Option<String>,
     /// Global work size in work-items, in 1 to 3 dimensions.
-    pub global: At<Vec<At<u64>>>,
+    pub global: At<Vec<At<NonZeroU64>>>,
     /// Work-group size in work-items; must divide `global` unless the kernel is OpenCL C 2.0 or later.
-    pub local: Option<At<Vec<At<u64>>>>,
+    pub local: Option<At<Vec<At<NonZeroU64>>>>,
     /// Global offset: the first global id in each dimension; 0 if absent.
     pub offset: Option<At<Vec<At<u64>>>>,
     /// Order of the work-groups and work-items; ascending if absent.
@@ -190,7 +191,7 @@ pub struct FieldsSpec {
 #[serde(deny_unknown_fields)]
 pub struct LocalSpec {
     /// Size in bytes.
-    pub local: At<u64>,
+    pub local: At<NonZeroU64>,
 }
 
 /// An image: exactly one of the `image…` keys, each an `.npy` file or a table with one of `npy`, `values`, `fill`,
@@ -212,13 +213,13 @@ pub struct ImageSpec {
     /// Data of an `image3d_t`.
     pub image3d: Option<Texels>,
     /// Size in texels; if absent, taken from the shape of the data.
-    pub width: Option<At<u64>>,
+    pub width: Option<At<NonZeroU64>>,
     /// Height in texels, for images of two or three dimensions; if absent, taken from the shape of the data.
-    pub height: Option<At<u64>>,
+    pub height: Option<At<NonZeroU64>>,
     /// Depth in texels, for images of three dimensions; if absent, taken from the shape of the data.
-    pub depth: Option<At<u64>>,
+    pub depth: Option<At<NonZeroU64>>,
     /// Number of layers of an image array; if absent, taken from the shape of the data.
-    pub layers: Option<At<u64>>,
+    pub layers: Option<At<NonZeroU64>>,
     /// OpenCL's name without the prefix `CL_`, such as `RGBA`.
     pub channel_order: At<String>,
     /// OpenCL's name without the prefix `CL_`, such as `UNORM_INT8`.

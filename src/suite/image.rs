@@ -1,5 +1,7 @@
 //! Resolves image arguments: formats, sizes and texels (OpenCL 1.2, sections 5.3.1.1 and 5.3.1.2).
 
+use std::num::NonZeroU64;
+
 use super::data::{Data, DataRequest, Loader, Origin};
 use super::de::At;
 use super::document::suggestion;
@@ -113,7 +115,7 @@ fn resolve_format(loader: &Loader<'_>, spec: &ImageSpec) -> Result<(ImageFormat,
 }
 
 /// Returns the size keys of an image kind, outermost first, with the sizes given.
-fn sizes(kind: ImageKind, spec: &ImageSpec) -> Vec<(&'static str, Option<&At<u64>>)> {
+fn sizes(kind: ImageKind, spec: &ImageSpec) -> Vec<(&'static str, Option<&At<NonZeroU64>>)> {
     let width = ("width", spec.width.as_ref());
     let height = ("height", spec.height.as_ref());
     let layers = ("layers", spec.layers.as_ref());
@@ -137,19 +139,16 @@ pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, reque
     for (name, size) in
         [("width", &spec.width), ("height", &spec.height), ("depth", &spec.depth), ("layers", &spec.layers)]
     {
-        if let Some(size) = size {
-            if sizes.iter().all(|(n, _)| *n != name) {
-                return Err(loader
-                    .error(&size.span, format!("`{}` has no `{name}`", key(kind)))
-                    .help(format!("leave `{name}` out")));
-            }
-            if size.value == 0 {
-                return Err(loader.error(&size.span, format!("`{name}` is 0")).help("give 1 or more"));
-            }
+        if let Some(size) = size
+            && sizes.iter().all(|(n, _)| *n != name)
+        {
+            return Err(loader
+                .error(&size.span, format!("`{}` has no `{name}`", key(kind)))
+                .help(format!("leave `{name}` out")));
         }
     }
     let names = sizes.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let explicit: Option<Vec<u64>> = sizes.iter().map(|(_, size)| size.map(|s| s.value)).collect();
+    let explicit: Option<Vec<u64>> = sizes.iter().map(|(_, size)| size.map(|s| s.value.get())).collect();
     let origin = texels.spec(loader.source)?;
     let span = &texels.node.span;
     let count = explicit.as_ref().map(|dims| dims.iter().try_fold(1u64, |a, b| a.checked_mul(*b)));
@@ -177,7 +176,7 @@ pub fn resolve(loader: &mut Loader<'_>, spec: &ImageSpec, kind: ImageKind, reque
     let dims = match explicit {
         Some(dims) if data.shape == dims || (data.shape.len() == 1 && Some(data.len()) == count) => dims,
         None if data.shape.len() == sizes.len()
-            && data.shape.iter().zip(&sizes).all(|(n, (_, size))| size.is_none_or(|s| s.value == *n)) =>
+            && data.shape.iter().zip(&sizes).all(|(n, (_, size))| size.is_none_or(|s| s.value.get() == *n)) =>
         {
             data.shape.clone()
         }

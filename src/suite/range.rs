@@ -6,10 +6,8 @@ use super::format::TestEntry;
 use super::launch::NdRange;
 use crate::error::Result;
 
-type Sizes = At<Vec<At<u64>>>;
-
-/// Reads `sizes` as one to three dimensions, each at least `least`; unused dimensions are `rest`.
-fn dims(source: &Source, key: &str, sizes: &Sizes, least: u64, rest: u64) -> Result<(u32, [u64; 3])> {
+/// Reads `sizes` as one to three dimensions; unused dimensions are `rest`.
+fn dims<N: Copy + Into<u64>>(source: &Source, key: &str, sizes: &At<Vec<At<N>>>, rest: u64) -> Result<(u32, [u64; 3])> {
     let count = sizes.value.len();
     if count == 0 || count > 3 {
         return Err(source
@@ -18,17 +16,12 @@ fn dims(source: &Source, key: &str, sizes: &Sizes, least: u64, rest: u64) -> Res
     }
     let mut out = [rest; 3];
     for (to, size) in out.iter_mut().zip(&sizes.value) {
-        if size.value < least {
-            return Err(source
-                .error(&size.span, format!("`{key}` has a dimension of {}", size.value))
-                .help(format!("give {least} or more")));
-        }
-        *to = size.value;
+        *to = size.value.into();
     }
     Ok((u32::try_from(count).unwrap_or(3), out))
 }
 
-fn same_dims(source: &Source, key: &str, sizes: &Sizes, global: u32) -> Result<()> {
+fn same_dims<N>(source: &Source, key: &str, sizes: &At<Vec<At<N>>>, global: u32) -> Result<()> {
     if sizes.value.len() as u64 == u64::from(global) {
         return Ok(());
     }
@@ -62,7 +55,7 @@ fn divisors_near(n: u64, near: u64) -> String {
 /// # Errors
 /// `Caller`, with its place.
 pub fn read(source: &Source, test: &TestEntry) -> Result<NdRange> {
-    let (count, global) = dims(source, "global", &test.global, 1, 1)?;
+    let (count, global) = dims(source, "global", &test.global, 1)?;
     if global.iter().try_fold(1u64, |a, b| a.checked_mul(*b)).is_none() {
         return Err(source
             .error(&test.global.span, "`global` has more than 2^64 work-items")
@@ -70,14 +63,14 @@ pub fn read(source: &Source, test: &TestEntry) -> Result<NdRange> {
     }
     let mut range = NdRange { dims: count, global, local: None, offset: [0; 3] };
     if let Some(offset) = &test.offset {
-        range.offset = dims(source, "offset", offset, 0, 0)?.1;
+        range.offset = dims(source, "offset", offset, 0)?.1;
         same_dims(source, "offset", offset, count)?;
         if range.offset.iter().zip(global).any(|(o, g)| o.checked_add(g).is_none()) {
             return Err(source.error(&offset.span, "`offset` + `global` is more than 2^64").help("give less"));
         }
     }
     if let Some(local) = &test.local {
-        let sizes = dims(source, "local", local, 1, 1)?.1;
+        let sizes = dims(source, "local", local, 1)?.1;
         same_dims(source, "local", local, count)?;
         range.local = Some(sizes);
     }
@@ -88,13 +81,13 @@ pub fn read(source: &Source, test: &TestEntry) -> Result<NdRange> {
 fn check_uniform(source: &Source, test: &TestEntry, global: [u64; 3]) -> Result<()> {
     let Some(local) = &test.local else { return Ok(()) };
     for (i, (size, global)) in local.value.iter().zip(global).enumerate() {
-        if !global.is_multiple_of(size.value) {
+        if !global.is_multiple_of(size.value.get()) {
             return Err(source
                 .error(&size.span, format!("in dimension {i}, `local` {} does not divide `global` {global}", size.value))
                 .help(format!(
                     "the nearest divisors of {global} are {}; smaller groups at the end are for kernels of OpenCL C 2.0 and later \
                      (-cl-std=CL2.0)",
-                    divisors_near(global, size.value)
+                    divisors_near(global, size.value.get())
                 )));
         }
     }

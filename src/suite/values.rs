@@ -15,6 +15,8 @@ pub struct Encoder<'a> {
     pub partial: bool,
     /// Whether a single number fills all scalars of a vector, an array or a struct.
     pub broadcast: bool,
+    /// How a value is given that has parts of types that no value can be written for; empty if that cannot be.
+    pub otherwise: &'a str,
 }
 
 fn usize_of(n: u64) -> usize {
@@ -43,7 +45,8 @@ impl Encoder<'_> {
             // Stays zero here; the launch stores the address of the pointer's buffer.
             Type::Pointer { .. } => {}
             Type::Opaque { name, .. } => {
-                return Err(self.source.error(&node.span, format!("no test can give a value of the type `{name}`")));
+                let error = self.source.error(&node.span, format!("no test can give a value of the type `{name}`"));
+                return Err(if self.otherwise.is_empty() { error } else { error.help(self.otherwise) });
             }
         }
         out.resize(end, 0);

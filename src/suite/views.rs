@@ -1,5 +1,7 @@
 //! Checks which part of a memory a buffer argument is: sub-buffers, pointers into SVM allocations, null pointers.
 
+use std::num::NonZeroU64;
+
 use super::buffer_format::{BufferSpec, SameSpec};
 use super::data::Loader;
 use super::de::At;
@@ -14,7 +16,7 @@ pub struct ViewKeys<'a> {
     /// In bytes.
     pub offset: Option<&'a At<u64>>,
     /// In bytes.
-    pub size: Option<&'a At<u64>>,
+    pub size: Option<&'a At<NonZeroU64>>,
     /// Whether it is an SVM pointer.
     pub svm: Option<&'a At<bool>>,
 }
@@ -23,7 +25,7 @@ impl ViewKeys<'_> {
     fn view(&self) -> View {
         View {
             offset: self.offset.map_or(0, |at| at.value),
-            size: self.size.map(|at| at.value),
+            size: self.size.map(|at| at.value.get()),
             svm: self.svm.is_some_and(|at| at.value),
             uninitialised: false,
         }
@@ -77,15 +79,10 @@ pub fn check(loader: &Loader<'_>, arg: &Arg, view: &View, keys: &ViewKeys<'_>, l
             ));
         }
     }
-    let Some(at) = keys.offset.or(keys.size).map(|at| &at.span) else { return Ok(()) };
+    let Some(at) = keys.offset.map(|at| &at.span).or(keys.size.map(|at| &at.span)) else { return Ok(()) };
     if len == 0 {
         let what = format!("`{label}` is a null pointer, which has no parts");
         return Err(loader.error(at, what).help("leave `offset` and `size` out"));
-    }
-    if let Some(At { span, value: 0 }) = keys.size {
-        return Err(loader
-            .error(span, "a sub-buffer of 0 bytes")
-            .help("give 1 or more; a null pointer is { null = true }"));
     }
     if view.window(len).is_none() {
         let what = match view.size {

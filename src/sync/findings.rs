@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::messages;
+use super::messages::{self, Extent};
+use crate::exec::simulator::diagnostics::{may_be_partial, part_outside};
 use crate::exec::simulator::observation::{self as observation};
 use crate::exec::simulator::observation::{
     Conflict, Divergence, FaultKind, ListDifference, Simulation, SimulatorFault,
@@ -269,15 +270,31 @@ impl Reader<'_> {
                 let known = self.table.accesses.get(site);
                 object.memory = object.memory.or_else(|| memory(known?.space));
                 let mode = known.map_or(table::Mode::Read, |s| s.mode);
-                (ids(self.accessed(fault.site, mode)), object)
+                let mut access = self.accessed(fault.site, mode);
+                if fault.bytes > 0 {
+                    access.bytes = u32::try_from(fault.bytes).ok();
+                }
+                (ids(access), object)
             }
         };
-        let elements = fault.object.and_then(|o| self.elements(o, observed.launch));
+        let missed = fault.object.and_then(|o| self.table.objects.get(o as usize));
+        let size = missed.and_then(|object| bytes_of(object, observed.launch));
+        let bytes = access.bytes.map_or(fault.bytes, u64::from);
+        let element = missed.map_or(1, |object| object.element.max(1));
+        let extent = Extent {
+            elements: size.map(|size| size / u64::from(element)),
+            is_longer: bytes > u64::from(element),
+            outside: missed
+                .filter(|object| may_be_partial(object, fault.offset))
+                .and(size)
+                .and_then(|size| part_outside(fault.offset, bytes, size)),
+        };
         // For variables of fixed size, the simulator knows which one was hit but not always where: an index within
-        // bounds cannot be right.
-        let is_given = |o| matches!(self.table.objects.get(o as usize).map(|o| o.storage), Some(Storage::Argument(_)));
-        let inside = elements.zip(object.index).is_some_and(|(n, i)| u64::try_from(i).is_ok_and(|i| i < n))
-            && !fault.object.is_some_and(is_given);
+        // bounds is only right if the access reaches beyond them.
+        let is_given = missed.is_some_and(|object| matches!(object.storage, Storage::Argument(_)));
+        let inside = extent.elements.zip(object.index).is_some_and(|(n, i)| u64::try_from(i).is_ok_and(|i| i < n))
+            && !is_given
+            && extent.outside.is_none();
         if fault.texel.is_some() || kind == FindingKind::OutOfBounds && inside {
             object.index = None;
         }
@@ -301,7 +318,7 @@ impl Reader<'_> {
             _ if kind == FindingKind::Uninitialised && object.memory == Some(Memory::Global) => {
                 messages::never_written(&access, &object.words(), dims)
             }
-            _ => messages::fault(kind, &access, (&object.words(), object.index), elements, dims),
+            _ => messages::fault(kind, &access, (&object.words(), object.index), &extent, dims),
         };
         Finding { count: fault.count, accesses: vec![access], ..self.finding(kind, observed, object, message) }
     }
@@ -402,19 +419,17 @@ impl Reader<'_> {
             index: Some(offset.div_euclid(i64::from(known.element.max(1)))),
         }
     }
+}
 
-    /// Returns the number of elements of a variable or buffer.
-    fn elements(&self, object: u32, launch: &Launch) -> Option<u64> {
-        let object = self.table.objects.get(object as usize)?;
-        let bytes = match object.storage {
-            Storage::Argument(position) => match launch.args.get(position as usize)? {
-                ArgValue::Local(bytes) => *bytes,
-                _ => launch.reach(position)?,
-            },
-            Storage::Allocated => return None,
-            Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => bytes,
-        };
-        Some(bytes / u64::from(object.element.max(1)))
+/// Returns the number of bytes of a variable or buffer.
+fn bytes_of(object: &table::Object, launch: &Launch) -> Option<u64> {
+    match object.storage {
+        Storage::Argument(position) => match launch.args.get(position as usize)? {
+            ArgValue::Local(bytes) => Some(*bytes),
+            _ => launch.reach(position),
+        },
+        Storage::Allocated => None,
+        Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => Some(bytes),
     }
 }
 

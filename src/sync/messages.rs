@@ -104,29 +104,42 @@ pub fn divergence(accesses: &[Access], finished: Option<&Items>, branch: Option<
     out
 }
 
-/// Describes a memory fault. `element`: what is accessed, such as `tmp[4]`, and its index; `elements`: number of
-/// elements of the variable or buffer, if known.
+/// How far an access and the variable or buffer that it misses reach.
+#[derive(Debug, Clone, Default)]
+pub struct Extent {
+    /// Number of elements of the variable or buffer, if known.
+    pub elements: Option<u64>,
+    /// Whether the access is of more than one of them.
+    pub is_longer: bool,
+    /// Which part of the access lies outside (`the last 4 of which lie`); `None` if all of it does.
+    pub outside: Option<String>,
+}
+
+/// Describes a memory fault. `element`: what is accessed, such as `tmp[4]`, and its index.
 pub fn fault(
     kind: FindingKind,
     access: &Access,
     (element, index): (&str, Option<i64>),
-    elements: Option<u64>,
+    extent: &Extent,
     dims: u32,
 ) -> String {
     let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
     let does = verb(access.mode);
     let bytes = access.bytes.map(|b| if b == 1 { "1 byte".to_owned() } else { format!("{b} bytes") });
     match kind {
-        FindingKind::OutOfBounds => match (element, elements) {
+        FindingKind::OutOfBounds => match (element, extent.elements) {
             ("memory", _) => format!("{who} {does} memory that belongs to no buffer or variable"),
             (_, Some(1)) if index.is_none() => format!("{who} {does} `{element}` outside its only element"),
             (_, Some(n)) if index.is_none() => format!("{who} {does} `{element}` outside its {n} elements"),
             (_, Some(n)) => {
-                let is_inside = index.is_some_and(|i| u64::try_from(i).is_ok_and(|i| i < n));
-                let from = bytes.filter(|_| is_inside).map(|b| format!("{b} from ")).unwrap_or_default();
-                let on = if is_inside { " on" } else { "" };
-                let has = if n == 1 { "only 1 element".to_owned() } else { format!("{n} elements") };
-                format!("{who} {does} {from}`{element}`{on}, but it has {has}")
+                let bytes = bytes.filter(|_| extent.is_longer || extent.outside.is_some());
+                let what = bytes.map_or_else(|| format!("`{element}`"), |b| format!("{b} from `{element}` on"));
+                match &extent.outside {
+                    Some(part) if n == 1 => format!("{who} {does} {what}, {part} outside its only element"),
+                    Some(part) => format!("{who} {does} {what}, {part} outside its {n} elements"),
+                    None if n == 1 => format!("{who} {does} {what}, but it has only 1 element"),
+                    None => format!("{who} {does} {what}, but it has {n} elements"),
+                }
             }
             (_, None) => format!("{who} {does} `{element}`, which lies outside its buffer"),
         },

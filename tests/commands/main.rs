@@ -16,6 +16,7 @@ mod implicit_arguments;
 mod library;
 mod long_lines;
 mod no_forks;
+mod overloadable;
 mod own_host;
 mod reports;
 mod sandbox;

@@ -136,7 +136,7 @@ fn what_no_test_can_mean_is_refused_where_it_stands() -> TestResult {
         ("{ same_as = \"to\" }", "{ same_as = \"from\" }", &["has no buffer of its own"]),
         (buffer, "{ same_as = \"from\", offset = 128, size = 132 }", &[":8:35", "132 bytes from byte 128 on", "256"]),
         (buffer, "{ same_as = \"from\", offset = 256 }", &[":8:35", "byte 256 does not lie in the 256 bytes"]),
-        (buffer, "{ same_as = \"from\", size = 0 }", &[":8:33", "0 bytes"]),
+        (buffer, "{ same_as = \"from\", size = 0 }", &[":8:33", "a whole number of 1 or more"]),
         (buffer, "{ same_as = \"from\", offset = 2 }", &[":8:35", "aligned to 4 bytes"]),
         (buffer, "{ same_as = \"from\", svm = true, size = 8 }", &["has no size of its own"]),
         (buffer, "{ same_as = \"from\", expect = [1] }", &[":8:26", "unknown key `expect`"]),

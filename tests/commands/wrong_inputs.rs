@@ -121,7 +121,21 @@ fn suites_are_refused_with_the_place_and_what_helps() -> TestResult {
         ),
         ("[4]", "[4000000000000, 4000000000000]", &["suite.toml:4:10: ", "2^64", "help: give smaller dimensions"]),
         ("[4]", "4", &["suite.toml:4:10: ", "a list is wanted here", "help: put it into brackets: [4]"]),
-        ("[4]", "[0]", &["suite.toml:4:11: ", "dimension of 0", "help: "]),
+        ("[4]", "[0]", &["suite.toml:4:11: this is the integer 0, but a whole number of 1 or more is wanted"]),
+        ("[4]", "[-4]", &["suite.toml:4:11: this is the integer -4, but a whole number of 1 or more is wanted"]),
+        (
+            "[4]",
+            "[0x1_0000_0000_0000_0000]",
+            &["4:11: this is the integer 18446744073709551616, ", "up to 18446744073709551615"],
+        ),
+        ("[4]", "[4]\nlocal = [0]", &["suite.toml:5:10: ", "a whole number of 1 or more is wanted"]),
+        ("[4]", "[4]\noffset = [-1]", &["suite.toml:5:11: ", "a whole number of 0 or more is wanted"]),
+        (
+            "fill = 1, len = 4",
+            "fill = 1, len = 4, size = -4",
+            &["suite.toml:6:", "a whole number of 1 or more is wanted"],
+        ),
+        ("fill = 1, len = 4", "fill = 1, len = -4", &["suite.toml:6:", "a whole number of 0 or more is wanted"]),
         ("[4]", "[10]\nlocal = [4]", &["suite.toml:5:10: ", "`local` 4 does not divide `global` 10", "help: "]),
         ("[4]", "[4, 4]\nlocal = [4]", &["suite.toml:5:", "help: "]),
         (
@@ -484,8 +498,80 @@ fn launches_that_the_simulator_refuses_are_reported() -> TestResult {
     bench.refuses(
         4,
         &["check", "q.cl", "--entry", "q", "--cl-std", "CL2.0"],
-        &["q.cl:2:", "no `enqueue_kernel`", "help: "],
+        &["the kernel calls `enqueue_kernel` (q.cl:2:5)", "help: "],
     )?;
     bench.put("p.cl", "kernel void p(read_only pipe int in, global int *out) {\n    read_pipe(in, out);\n}\n")?;
     bench.refuses(2, &["check", "p.cl", "--cl-std", "CL2.0"], &["the argument `in` of `p` is of type `pipe int`"])
+}
+
+#[test]
+fn bit_fields_are_given_by_their_bytes() -> TestResult {
+    let bench = Bench::new()?;
+    let kernel = "#pragma OPENCL EXTENSION __cl_clang_bitfields : enable
+struct S { int low : 3; int high : 5; };
+kernel void k(struct S s, global const struct S *in, global int *out) {
+    out[0] = s.low; out[1] = s.high; out[2] = in[0].low; out[3] = in[0].high;
+}
+";
+    bench.put("k.cl", kernel)?;
+    let suite = "kernel = \"k.cl\"
+[[test]]
+global = [1]
+[test.args]
+s = { bytes = \"11000000\" }
+in = { npy = \"in.npy\" }
+out = { fill = 0, len = 4, expect = [1, 2, 3, -4] }
+";
+    let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    file.extend(format!("{:<117}\n", "{'descr': '|V1', 'fortran_order': False, 'shape': (4,), }").bytes());
+    file.extend([0xe3, 0, 0, 0]);
+    bench.put("in.npy", file)?;
+    bench.put("suite.toml", suite)?;
+    let ran = bench.run(&["run", "suite.toml", "--device", "sim"])?;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let by_fields = suite.replace("{ bytes = \"11000000\" }", "{ fields = { low = 1, high = 2 } }");
+    bench.put("suite.toml", by_fields)?;
+    let what = "no test can give a value of the type `3-bit field`";
+    bench.refuses(2, &["run", "suite.toml"], &[what, "help: ", "bytes", "8 hexadecimal digits: s = { bytes = "])?;
+    bench.put("suite.toml", suite.replace("{ npy = \"in.npy\" }", "{ values = [{ low = 1, high = 2 }] }"))?;
+    bench.refuses(2, &["run", "suite.toml"], &[what, "help: ", ".npy file of single untyped bytes"])
+}
+
+#[test]
+fn blocks_run_unless_the_device_enqueues_them() -> TestResult {
+    let bench = Bench::new()?;
+    let checked = |kernel: &str| -> TestResult<FinishedRun> {
+        bench.put("k.cl", kernel)?;
+        bench.run(&["check", "k.cl", "--cl-std", "CL2.0", "--device", "sim", "--global", "4"])
+    };
+    let direct = checked(
+        "__attribute__((used)) int helper(int x) { return x + 1; }
+kernel void k(global int *o) {
+    int i = get_global_id(0);
+    int (^twice)(int) = ^(int x) { return x * 2; };
+    o[i] = twice(i) + helper(i);
+}
+",
+    )?;
+    assert!(direct.code == Some(0) && direct.out.contains("verdict: clean"), "{}{}", direct.out, direct.err);
+    let enqueued = checked(
+        "kernel void k(global int *o) {
+    int i = get_global_id(0);
+    void (^work)(void) = ^{ o[get_global_id(0)] += i; };
+    work();
+    if (i == 0) enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(4), work);
+}
+",
+    )?;
+    enqueued
+        .refused(4, &["the kernel calls `enqueue_kernel` (k.cl:5:17)", "no device-side enqueue of blocks", "help: "])?;
+    bench.refuses(4, &["lower", "k.cl", "--cl-std", "CL2.0", "-o", "k.spv"], &["the kernel calls `enqueue_kernel`"])?;
+    let queried = checked("kernel void k(global int *o) { o[0] = get_kernel_work_group_size(^{ o[1] = 3; }); }\n")?;
+    queried.refused(4, &["the kernel calls `get_kernel_work_group_size`", "no device-side enqueue of blocks"])?;
+    let recursive = checked(
+        "int down(int x) { return x > 0 ? down(x - 1) : 0; }
+kernel void k(global int *o) { o[get_global_id(0)] = down(3); }
+",
+    )?;
+    recursive.refused(2, &["`down` cannot be inlined into the kernel: it calls itself"])
 }

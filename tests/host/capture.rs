@@ -208,3 +208,16 @@ fn standard_output_is_the_programs() -> TestResult {
     assert!(String::from_utf8(output.stderr)?.contains("1 suite in "));
     Ok(())
 }
+
+#[test]
+fn launches_without_work_items_are_told_as_such() -> TestResult {
+    let program = Program::of("no_work_items")?;
+    let result = program.result(&["--no-replay"], &[])?;
+    let [kernel] = kernels(&result, "fill")[..] else { panic!("{result:#}") };
+    assert_eq!((kernel["launches"].as_u64(), kernel["kept"].as_u64()), (Some(3), Some(1)), "{kernel:#}");
+    let [left_out] = &kernel["left_out"].as_array().cloned().unwrap_or_default()[..] else { panic!("{kernel:#}") };
+    assert_eq!((&left_out["reason"], left_out["count"].as_u64()), (&"empty-range".into(), Some(2)));
+    // Nothing is said of kernels that were not seen being made.
+    assert!(result["left_out"].as_array().is_none_or(Vec::is_empty), "{result:#}");
+    program.passes(kernel)
+}

@@ -159,3 +159,59 @@ fn misuse_is_the_callers_mistake() -> TestResult {
     }
     Ok(())
 }
+
+#[test]
+fn accesses_of_several_elements_tell_their_length_and_what_of_them_lies_outside() -> TestResult {
+    let source = "typedef struct { int a[8]; } Big;
+kernel void read(global Big *o, global const int *p, int n) { o[0] = *(global const Big *)(p + n); }
+kernel void shared(global int *o, int n) {
+    local int t[12];
+    Big b;
+    for (int j = 0; j < 8; j++) b.a[j] = n;
+    *(local Big *)(t + n) = b;
+    o[0] = t[0];
+}
+kernel void copied(global int *o, global const char *p, int n) { __builtin_memcpy(o, p, n); }
+kernel void whole(global Big *o, global const Big *p, int n) { o[0] = p[n]; }
+";
+    let args = |args: &str, n: i32| format!("[[test]]\nglobal = [1]\nlocal = [1]\nargs = {{ {args}, n = {n} }}\n");
+    let big = "values = [{ a = [0, 0, 0, 0, 0, 0, 0, 0] }]";
+    let of_read = format!("o = {{ {big} }}, p = {{ fill = 0, len = 10 }}");
+    let of_whole = format!("o = {{ {big} }}, p = {{ {big} }}");
+    let of_copied = "o = { fill = 0, len = 10 }, p = { fill = 0, len = 10 }";
+    let rows = [
+        ("read", args(&of_read, 6), "reads 32 bytes from `p[6]` on, the last 16 of which lie outside its 10 elements"),
+        (
+            "read",
+            args(&of_read, -3),
+            "reads 32 bytes from `p[-3]` on, the first 12 of which lie outside its 10 elements",
+        ),
+        ("read", args(&of_read, 12), "reads 32 bytes from `p[12]` on, but it has 10 elements"),
+        (
+            "shared",
+            args("o = { fill = 0, len = 1 }", 6),
+            "writes 32 bytes from `t[6]` on, the last 8 of which lie outside",
+        ),
+        (
+            "copied",
+            args(of_copied, 16),
+            "reads 16 bytes from `p[0]` on, the last 6 of which lie outside its 10 elements",
+        ),
+        ("whole", args(&of_whole, 1), "reads `p[1]`, but it has only 1 element"),
+    ];
+    for (entry, tests, message) in rows {
+        let (_folder, suite) = suite(source, &format!("entry = \"{entry}\"\n{tests}"))?;
+        let result = json(&["check", at(&suite), "--device", "sim", "--no-redundant"], 1)?;
+        let found = result["findings"].as_array().into_iter().flatten().filter(|f| f["kind"] == "out-of-bounds");
+        let messages: Vec<&str> = found.filter_map(|f| f["message"].as_str()).collect();
+        assert!(messages.iter().any(|found| found.contains(message)), "{entry}: no `{message}` in {messages:?}");
+        let ran = json(&["run", at(&suite), "--device", "sim"], 1)?;
+        let reason = ran["tests"][0]["reason"].as_str().unwrap_or_default();
+        let is_told = match entry {
+            "whole" => reason.contains("`p[1]` is read, but `p` has 1 element of 32 bytes"),
+            _ => reason.contains(" bytes from `"),
+        };
+        assert!(is_told, "{entry}: {reason}");
+    }
+    Ok(())
+}

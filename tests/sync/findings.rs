@@ -108,6 +108,7 @@ fn faults_are_reported_with_the_object_they_hit() {
         group_id: [2, 0, 0],
         object,
         offset,
+        bytes: 0,
         texel: None,
         span: None,
         inner: None,

@@ -37,10 +37,11 @@ pub unsafe fn enqueue(
         call!(driver, clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait_list, event))
     };
     // What the driver will refuse is not looked into: neither sizes nor handles need be good.
-    if kernel.is_null() || queue.is_null() || !(1..=3).contains(&dimensions) || global.is_null() {
+    if kernel.is_null() || queue.is_null() || !(1..=3).contains(&dimensions) {
         return refused(plain(kernel));
     }
-    let Some(global) = sizes(global, dimensions) else { return plain(kernel) };
+    // No sizes are as good as sizes of 0: since OpenCL 2.1 such a launch does nothing, and earlier versions refuse it.
+    let global = sizes(global, dimensions).unwrap_or_default();
     let (offset, local) = (sizes(offset, dimensions), sizes(local, dimensions));
     let request = Request { queue, kernel, task: false, dimensions, offset, global, local, waits, wait_list };
     capture::launch(driver, &request, plain)

@@ -510,8 +510,9 @@ fn wait_opened(
             let (lacks, help) = match info.target() {
                 Some(Target::Ptx) => (format!("no {form}"), "it takes PTX: --device nvidia"),
                 Some(_) => (format!("no {form}"), "choose a device that does; `kassay devices` lists them"),
+                // PTX is for NVIDIA's devices alone.
                 None => (
-                    "neither SPIR-V nor PTX".to_owned(),
+                    format!("no {}", Target::SpirV.name()),
                     "choose a device that does, or `sim`; `kassay devices` lists them",
                 ),
             };

@@ -53,8 +53,8 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaun
                 Mode::Write => "written",
                 Mode::Atomic | Mode::AtomicRead => "accessed atomically",
             };
-            let bytes = access.bytes;
-            let place = |object: &Object| place(object, fault.offset);
+            let bytes = if fault.bytes > 0 { fault.bytes } else { u64::from(access.bytes) };
+            let place = |object: &Object| place(object, fault.offset, false);
             let what = match (fault.kind, object) {
                 (FaultKind::Null, _) => format!("{bytes} bytes are {does} at a null pointer{by}"),
                 (FaultKind::Misaligned, Some((_, object))) => format!(
@@ -84,7 +84,21 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaun
                 }
                 (_, Some((number, object))) => {
                     let size = size(object, number, prepared);
-                    format!("{} is {does}{by}, but {size}", place(object))
+                    let outside = part_outside(fault.offset, bytes, object_bytes(object, number, prepared))
+                        .filter(|_| may_be_partial(object, fault.offset));
+                    match outside {
+                        _ if bytes <= u64::from(object.element.max(1)) => {
+                            format!("{} is {does}{by}, but {size}", place(object))
+                        }
+                        Some(part) => {
+                            let from = self::place(object, fault.offset, true);
+                            format!("{bytes} bytes from {from} on are {does}{by}, {part} outside: {size}")
+                        }
+                        None if is_placed(object) => {
+                            format!("{bytes} bytes from {} on are {does}{by}, but {size}", place(object))
+                        }
+                        None => format!("{} is {does}{by}, but {size}", place(object)),
+                    }
                 }
                 (_, None) => {
                     let space = match access.space {
@@ -130,9 +144,38 @@ fn divergence_text(divergence: &Divergence, table: &HostTable) -> String {
     format!("barrier-divergence: in group {}, {}", ids(divergence.group_id), parts.join(", "))
 }
 
-/// ``` `out[7]` ```, or a byte offset if it is in the middle of an element.
-fn place(object: &Object, offset: i64) -> String {
-    if matches!(object.storage, Storage::Private { .. } | Storage::Allocated | Storage::Constant { .. }) {
+/// Says which part of an access of `bytes` bytes lies outside of an object of `size` bytes (`the last 4 of which lie`); `None` if all of it
+/// does, or nothing.
+pub fn part_outside(offset: i64, bytes: u64, size: u64) -> Option<String> {
+    let (start, size) = (i128::from(offset), i128::from(size));
+    let end = start + i128::from(bytes);
+    if start >= size || end <= 0 {
+        return None;
+    }
+    let which = match ((-start).max(0), (end - size).max(0)) {
+        (0, 0) => return None,
+        (0, 1) => "the last of which lies".to_owned(),
+        (1, 0) => "the first of which lies".to_owned(),
+        (0, behind) => format!("the last {behind} of which lie"),
+        (before, 0) => format!("the first {before} of which lie"),
+        (before, behind) => format!("the first {before} and the last {behind} of which lie"),
+    };
+    Some(which)
+}
+
+/// Whether an access that misses an object may be known to lie partly in it: where its place is not known, its offset is 0.
+pub fn may_be_partial(object: &Object, offset: i64) -> bool {
+    is_placed(object) || object.storage != Storage::Allocated && offset != 0
+}
+
+/// Whether it is always known where an access misses the object.
+fn is_placed(object: &Object) -> bool {
+    !matches!(object.storage, Storage::Private { .. } | Storage::Allocated | Storage::Constant { .. })
+}
+
+/// ``` `out[7]` ```, or a byte offset if it is in the middle of an element. `is_known`: even where it mostly is not.
+fn place(object: &Object, offset: i64, is_known: bool) -> String {
+    if !is_known && !is_placed(object) {
         // The address of such variables is mostly not known.
         return format!("an element outside `{}`", object.name);
     }
@@ -155,16 +198,21 @@ fn size(object: &Object, number: u32, prepared: &PreparedLaunch) -> String {
     if object.storage == Storage::Allocated {
         return format!("`{}` has the size that it was given when the work-item came to it", object.name);
     }
-    let bytes = match object.storage {
+    let bytes = object_bytes(object, number, prepared);
+    let element = u64::from(object.element.max(1));
+    if element > 1 && bytes.is_multiple_of(element) {
+        let (count, s) = (bytes / element, if bytes == element { "" } else { "s" });
+        format!("`{}` has {count} element{s} of {element} bytes", object.name)
+    } else {
+        format!("`{}` has {bytes} bytes", object.name)
+    }
+}
+
+fn object_bytes(object: &Object, number: u32, prepared: &PreparedLaunch) -> u64 {
+    match object.storage {
         Storage::Argument(_) => prepared.bytes(number),
         Storage::Allocated => 0,
         Storage::Local { bytes, .. } | Storage::Constant { bytes } | Storage::Private { bytes } => bytes,
-    };
-    let element = u64::from(object.element.max(1));
-    if element > 1 && bytes.is_multiple_of(element) {
-        format!("`{}` has {} elements of {element} bytes", object.name, bytes / element)
-    } else {
-        format!("`{}` has {bytes} bytes", object.name)
     }
 }
 

@@ -16,6 +16,8 @@ pub struct ItemIds {
 enum FaultPosition {
     /// An offset in bytes.
     At(i64),
+    /// That of an access, and its length.
+    Access(i64, u64),
     Texel([i64; 3]),
     /// Index and length of an inner array.
     Inner((i64, u64)),
@@ -40,6 +42,17 @@ impl FaultLog {
         self.add(item, kind, site, object, FaultPosition::At(offset));
     }
 
+    /// The same, of an access of `bytes` bytes.
+    pub fn note_access(
+        &mut self,
+        item: ItemIds,
+        (kind, site): (FaultKind, u32),
+        object: Option<u32>,
+        (offset, bytes): (i64, u64),
+    ) {
+        self.add(item, kind, site, object, FaultPosition::Access(offset, bytes));
+    }
+
     /// Records that `item` accessed a texel outside an image.
     pub fn note_texel(&mut self, item: ItemIds, site: u32, object: u32, texel: [i64; 3]) {
         self.add(item, FaultKind::OutOfBounds, site, Some(object), FaultPosition::Texel(texel));
@@ -55,7 +68,9 @@ impl FaultLog {
             let known = &mut self.list[*known];
             known.count += 1;
             known.span = match (known.span, place) {
-                (Some((low, high)), FaultPosition::At(offset)) if known.object == object => {
+                (Some((low, high)), FaultPosition::At(offset) | FaultPosition::Access(offset, _))
+                    if known.object == object =>
+                {
                     Some((low.min(offset), high.max(offset)))
                 }
                 _ => None,
@@ -70,6 +85,7 @@ impl FaultLog {
             group_id: item.group_id,
             object,
             offset: 0,
+            bytes: 0,
             texel: None,
             inner: None,
             span: None,
@@ -77,6 +93,9 @@ impl FaultLog {
         };
         match place {
             FaultPosition::At(offset) => (fault.offset, fault.span) = (offset, Some((offset, offset))),
+            FaultPosition::Access(offset, bytes) => {
+                (fault.offset, fault.span, fault.bytes) = (offset, Some((offset, offset)), bytes);
+            }
             FaultPosition::Texel(texel) => fault.texel = Some(texel),
             FaultPosition::Inner(inner) => fault.inner = Some(inner),
         }

@@ -53,7 +53,8 @@ impl Lookup {
 pub fn check(item: &mut ItemRef<'_>, address: u64, site: u32, bytes: u64) -> Lookup {
     let found = find(item, item.site(site), address, bytes);
     if let Lookup::Fault(kind, object, offset) = found {
-        item.note(kind, site, object, offset);
+        let ids = item.ids();
+        item.run_mut().faults.note_access(ids, (kind, site), object, (offset, bytes));
     }
     found
 }

@@ -8,7 +8,7 @@
 mod access_cache;
 mod access_hooks;
 pub mod compare;
-mod diagnostics;
+pub mod diagnostics;
 mod events;
 mod exec_thread;
 mod executor;

@@ -170,6 +170,8 @@ pub struct SimulatorFault {
     pub object: Option<u32>,
     /// Byte offset in the object, see `object`.
     pub offset: i64,
+    /// For accesses of memory: how many bytes the first one was of; 0 for others.
+    pub bytes: u64,
     /// For images instead: the texel's coordinates; the layer comes after the other dimensions.
     pub texel: Option<[i64; 3]>,
     /// The least and the greatest offset of all occurrences; `None` if they concern different objects, or texels.
@@ -191,6 +193,7 @@ impl SimulatorFault {
             group_id: [0; 3],
             object: None,
             offset: 0,
+            bytes: 0,
             texel: None,
             span: None,
             inner: None,

@@ -9,6 +9,7 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ASTNodeTraverser.h>
+#include <clang/AST/Mangle.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
@@ -413,6 +414,7 @@ public:
     std::vector<const FunctionDecl *> Defined;
     std::vector<std::string> Names;
     bool IsCPlusPlus = Context.getLangOpts().CPlusPlus;
+    std::unique_ptr<MangleContext> Mangler(Context.createMangleContext());
     if (IsCPlusPlus)
       for (auto &[F, Name] : inSourceOrder(Context, Emitted()))
         if (Reachable.insert(F)) {
@@ -426,7 +428,7 @@ public:
         continue;
       IndexOf[F] = Defined.size();
       Defined.push_back(F);
-      Names.push_back(F->getNameAsString());
+      Names.push_back(nameInModule(*Mangler, F));
       if (F->hasAttr<DeviceKernelAttr>())
         Reachable.insert(F);
     }
@@ -481,6 +483,17 @@ public:
   }
 
 private:
+  /// The name that the code of a function of C has: that of the source, unless it is overloadable.
+  static std::string nameInModule(MangleContext &Mangler, const FunctionDecl *F) {
+    // A kernel has two functions, of which neither is overloadable.
+    if (F->hasAttr<DeviceKernelAttr>() || !Mangler.shouldMangleDeclName(F))
+      return F->getNameAsString();
+    std::string Name;
+    llvm::raw_string_ostream Stream(Name);
+    Mangler.mangleName(GlobalDecl(F), Stream);
+    return Name;
+  }
+
   static kassay::EmittedList inSourceOrder(ASTContext &Context, kassay::EmittedList Functions) {
     const SourceManager &SM = Context.getSourceManager();
     llvm::stable_sort(Functions, [&](const auto &A, const auto &B) {

@@ -8,7 +8,7 @@ use super::machine::{machine, retarget};
 use super::{abi, annotate, builtins, handles, inline, plain};
 use crate::error::{Error, Result};
 use crate::kernel::canonical;
-use crate::llvm::{AddressSpace, View};
+use crate::llvm::{AddressSpace, Function, Inst, View};
 use crate::lower::code::Effort;
 use crate::lower::{builtins as lowered_builtins, memory_intrinsics, undefined};
 
@@ -129,13 +129,37 @@ fn refuse_program_variables(module: &Module<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Whether a function reaches itself through calls.
+fn calls_itself(function: Function<'_>) -> bool {
+    let mut known = Vec::new();
+    let mut open = vec![function];
+    while let Some(caller) = open.pop() {
+        for callee in caller.instructions().into_iter().filter_map(Inst::called_function) {
+            if callee == function {
+                return true;
+            }
+            if !known.contains(&callee) {
+                known.push(callee);
+                open.push(callee);
+            }
+        }
+    }
+    false
+}
+
 /// Checks that only the kernel has a body, and that it calls only what it may.
 fn check(module: &Module<'_>, entry: &str) -> Result<()> {
     for f in View::of(module).functions().into_iter().filter(|f| f.name() != entry) {
         let name = f.name();
-        if f.has_body() {
+        if f.has_body() && calls_itself(f) {
             return Err(Error::caller(format!("`{name}` cannot be inlined into the kernel: it calls itself"))
                 .help("OpenCL C forbids recursion (section 6.11 of OpenCL C 3.0); use a loop"));
+        }
+        if f.has_body() {
+            return Err(Error::caller(format!(
+                "the kernel keeps the address of `{name}`, which the simulator cannot have"
+            ))
+            .help("OpenCL C has no pointers to functions, and no blocks that are called otherwise than by name"));
         }
         if f.is_used() && !name.starts_with("llvm.") && !ALLOWED_CALLEES.contains(&name.as_str()) {
             return Err(Error::internal(format!("`{name}` is left without a body")));

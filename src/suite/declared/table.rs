@@ -1,6 +1,8 @@
 //! Declares the keys of tables that declare a kernel's interface: in suites, and in interface files, which
 //! `kassay inspect --write-interface` and `kassay generate` write (docs/suite-format.md, docs/generate.md).
 
+use std::num::NonZeroU64;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -88,9 +90,9 @@ pub struct InterfaceFile {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RangeEntry {
-    pub global: Option<At<Vec<u64>>>,
-    pub local: Option<At<Vec<u64>>>,
-    pub max_items: Option<At<u64>>,
+    pub global: Option<At<Vec<At<NonZeroU64>>>>,
+    pub local: Option<At<Vec<At<NonZeroU64>>>>,
+    pub max_items: Option<At<NonZeroU64>>,
 }
 
 /// An argument in an interface file: what an [`ArgEntry`] has, and what the user wishes of its values.
@@ -105,7 +107,7 @@ pub struct FileArgEntry {
     pub access: Option<At<String>>,
     pub pointer: Option<At<bool>>,
     pub role: Option<At<String>>,
-    pub size: Option<At<u64>>,
+    pub size: Option<At<NonZeroU64>>,
     #[serde(default = "yes")]
     pub fuzz: bool,
     pub value: Option<At<Node>>,

@@ -196,5 +196,8 @@ fn mutants_that_cannot_be_woven_are_left_out_with_the_reason() {
         assert_eq!((all.mutants.len(), all.excluded.len()), (before, left + 1));
         assert!(all.excluded[left].reason.contains("an edit is malformed"), "{}", all.excluded[left].reason);
         assert_eq!(all.duplicate_of.positions().count(), before);
+        let told = all.malformed.as_deref().unwrap_or_default();
+        assert!(told.starts_with("1 mutant is left out, because kassay cannot weave it: "), "{told}");
+        assert!(told.contains("an edit is malformed"), "{told}");
     });
 }

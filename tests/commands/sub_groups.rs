@@ -152,6 +152,40 @@ fn a_device_that_forms_other_sub_groups_is_told_of_and_generated_groups_have_who
     Ok(())
 }
 
+/// Elements of every width, one to sixteen for each work-item.
+const BLOCKS: &str =
+    "kernel void blocks(global uint *o, global const uint *in, global ushort *s, global uchar *c, global ulong *l)
+{
+    uint base = get_group_id(0) * get_local_size(0) + get_sub_group_id() * get_max_sub_group_size();
+    uint one = intel_sub_group_block_read(in + base);
+    uint4 four = intel_sub_group_block_read4(in + 4 * base);
+    uint8 eight = intel_sub_group_block_read8(in + 8 * base);
+    intel_sub_group_block_write(o + base, one + eight.s7);
+    intel_sub_group_block_write4(o + 128 + 4 * base, four * 3u + eight.lo);
+    global const ushort *shorts = (global const ushort *)in;
+    intel_sub_group_block_write_us2(s + 2 * base, intel_sub_group_block_read_us2(shorts + 2 * base) + (ushort2)(1, 2));
+    global const uchar *bytes = (global const uchar *)in;
+    intel_sub_group_block_write_uc16(c + 16 * base, intel_sub_group_block_read_uc16(bytes + 16 * base) + (uchar16)(5));
+    intel_sub_group_block_write_ul(l + base, intel_sub_group_block_read_ul((global const ulong *)in + base) * 7);
+}
+";
+
+#[test]
+fn block_reads_and_writes_are_those_of_the_device() -> TestResult {
+    let (folder, _) = source_file(BLOCKS);
+    let path = folder.path().join("blocks.toml");
+    let suite = "kernel = \"k.cl\"\noptions = [\"-cl-std=CL3.0\"]\nsub_group_size = 8\n[[test]]\nname = \"t\"\nglobal = [128]
+local = [64]\n[test.args]\nin = { random = { len = 1024, seed = 5 } }\no = { fill = 0, len = 640 }\ns = { fill = 0, len = 256 }
+c = { fill = 0, len = 2048 }\nl = { fill = 0, len = 128 }\n";
+    std::fs::write(&path, suite)?;
+    assert!(left(&path, &["--device", "sim"])?.0 == left(&path, &["--device", "opencl"])?.0);
+    // One element less than the blocks have is one access out of bounds.
+    std::fs::write(&path, suite.replace("len = 2048", "len = 2047"))?;
+    let (out, error, code) = kassay(&["check", at(&path)])?;
+    assert!(code == 1 && out.contains("c[2047]"), "{out}{error}");
+    Ok(())
+}
+
 #[test]
 fn sizes_that_there_are_not_are_refused_with_their_place() -> TestResult {
     let (folder, kernel) = source_file(KERNEL);

@@ -1,8 +1,9 @@
 //! Lowers calls of OpenCL's builtins, because LLVM 22's SPIR-V backend guesses from mangled names what they mean, and libraries of
 //! builtins lack some.
 //!
-//! What LLVM's IR has is written in it ([`plain`], for every target). For SPIR-V, the rest of what the backend has wrong become
-//! calls of `__spirv_*`, whose operands are those of the instruction, and pointers point to what the builtin takes ([`for_spirv`]).
+//! What LLVM's IR has is written in it, for every target; so is what only SPIR-V has, for the others ([`for_native`]). For SPIR-V, the
+//! rest of what the backend has wrong become calls of `__spirv_*`, whose operands are those of the instruction, and pointers point to
+//! what the builtin takes ([`for_spirv`]).
 //! What is not here, the backend has right, as `scripts/conformance` shows.
 
 mod any_all;
@@ -10,6 +11,7 @@ mod async_copies;
 mod atomics;
 mod barriers;
 mod bits;
+mod block_accesses;
 mod call;
 mod conversions;
 mod dot_products;
@@ -38,6 +40,12 @@ const PLAIN: &[(&[&str], Lowering)] = &[
     (&["bit_reverse"], bits::reverse),
 ];
 
+/// As [`PLAIN`], for all targets but SPIR-V, which has instructions for them.
+const NATIVE: &[(&[&str], Lowering)] = &[
+    (&["intel_sub_group_block_read*"], block_accesses::read),
+    (&["intel_sub_group_block_write*"], block_accesses::write),
+];
+
 /// As [`PLAIN`], for SPIR-V alone: libclc has these right for the other targets.
 const SPIRV: &[(&[&str], Lowering)] = &[
     (&["convert_*"], conversions::convert),
@@ -55,8 +63,13 @@ const SPIRV: &[(&[&str], Lowering)] = &[
     (&["ldexp"], exponents::ldexp),
 ];
 
-/// Rewrites what LLVM's IR can say, for every target.
-pub fn plain(module: &Module<'_>) {
+/// Rewrites what LLVM's IR can say, for targets other than SPIR-V.
+pub fn for_native(module: &Module<'_>) {
+    plain(module);
+    rewrite(View::of(module), NATIVE);
+}
+
+fn plain(module: &Module<'_>) {
     rewrite(View::of(module), PLAIN);
 }
 

@@ -56,7 +56,7 @@ pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
 /// Those of [`prepare`].
 pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     undefined::refuse(&module)?;
-    lowered_builtins::plain(&module);
+    lowered_builtins::for_native(&module);
     let mut module = handles::rewrite(module)?;
     let machine = machine(Effort::Full)?;
     retarget(&module, &machine);

@@ -76,14 +76,18 @@ def load(names=()):
     return [host for host in hosts if not names or host.name in names]
 
 
+def data_home():
+    """The folder below which scripts/setup installs drivers and tools."""
+    data = os.environ.get("XDG_DATA_HOME", "")
+    return pathlib.Path(data) if os.path.isabs(data) else pathlib.Path.home() / ".local" / "share"
+
+
 def environment():
     """The environment with OpenCL drivers: those that are set, those of the system, or the one that scripts/setup installed."""
     env = dict(os.environ)
     if any(env.get(name) for name in ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES")):
         return env
-    data = env.get("XDG_DATA_HOME", "")
-    home = pathlib.Path(data) if os.path.isabs(data) else pathlib.Path.home() / ".local" / "share"
-    installed = home / "kassay" / "opencl" / "vendors"
+    installed = data_home() / "kassay" / "opencl" / "vendors"
     if installed.is_dir():
         env["OCL_ICD_VENDORS"] = str(installed)
     elif not pathlib.Path("/etc/OpenCL/vendors").is_dir():

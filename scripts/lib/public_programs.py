@@ -18,6 +18,8 @@ DEBIAN = ["clinfo", "clpeak", "hashcat", "darktable", "ffmpeg", "x264", "libboos
 # islpy.
 PYTHON = ["pyopencl", "pytest", "numpy", "scipy", "mako", "pyclesperanto", "pmcxcl==0.1.4", "pyvkfft", "silx", "tinygrad", "opencv-python-headless",
           "dpctl", "dpnp", "kernel_tuner", "loopy==2025.2", "islpy==2025.2.5", "reikna"]
+# What goes together with the last numba-dpex: libraries of DPC++ 2024, in an environment of their own.
+NUMBA_DPEX = ["numba-dpex==0.23.0", "numba==0.59.1", "dpctl==0.17.0", "dpnp==0.15.0", "dpcpp-cpp-rt==2024.2.1", "numpy<2"]
 
 
 @dataclasses.dataclass
@@ -34,7 +36,7 @@ class Program:
 
 
 def prepare(work):
-    """Downloads and unpacks what is not there yet into WORK/root (Debian packages), WORK/venv (Python packages) and WORK/sources."""
+    """Downloads and unpacks what is not there yet into WORK/root (Debian packages), WORK/venv, WORK/venv-dpex (Python packages) and WORK/sources."""
     for name, owner in SOURCES.items():
         target = work / "sources" / name
         if not target.is_dir():
@@ -48,6 +50,9 @@ def prepare(work):
     if not (work / "venv").is_dir():
         subprocess.run([sys.executable, "-m", "venv", work / "venv"], check=True)
         subprocess.run([work / "venv" / "bin" / "pip", "install", "--quiet", *PYTHON], check=True)
+    if not (work / "venv-dpex").is_dir():
+        subprocess.run([sys.executable, "-m", "venv", work / "venv-dpex"], check=True)
+        subprocess.run([work / "venv-dpex" / "bin" / "pip", "install", "--quiet", *NUMBA_DPEX], check=True)
 
 
 def collected(work, options):
@@ -60,6 +65,7 @@ def collected(work, options):
         else:
             print(f"{SOURCES[name]}/{name} is left out: {root} is not there", file=sys.stderr)
     yield from wheels(work)
+    yield from numba_dpex(work)
     yield from packages(work)
 
 
@@ -212,6 +218,17 @@ def wheels(work):
               "test.test_stats", "codec.test.test_byte_offset", "sift.test.test_algebra", "sift.test.test_convol", "sift.test.test_preproc")]
     for test in tests:
         yield Program(f"silx/{test.rpartition('.')[2]}", "silx's tests", [python, *PYTEST, "--pyargs", test], folder, COUNTS)
+
+
+def numba_dpex(work):
+    """Kernels in Python, and SYCL of DPC++ 2024 with the runtime that came with it."""
+    python, libraries = work / "venv-dpex" / "bin" / "python", work / "venv-dpex" / "lib"
+    if not python.exists():
+        return
+    folder = work / "run" / "numba-dpex"
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = [f"LD_LIBRARY_PATH={libraries}", f"OCL_ICD_FILENAMES={libraries / 'libintelocl.so'}", "ONEAPI_DEVICE_SELECTOR=opencl:cpu"]
+    yield Program("numba_dpex", "numba-dpex", ["env", *settings, python, OWN / "numba_dpex_kernels.py"], folder, r"\w+ WRONG|\w+Error")
 
 
 def picture(path):

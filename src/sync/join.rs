@@ -35,23 +35,30 @@ pub fn same_barriers(a: &CheckResult, b: &CheckResult) -> bool {
 /// `Internal` if there are none.
 pub fn join(parts: Vec<CheckResult>) -> Result<CheckResult> {
     let Some(first) = parts.first() else { return Err(Error::internal("there are no checks to join")) };
-    let mut joined = first.clone();
-    joined.elapsed_s = parts.iter().map(|part| part.elapsed_s).fold(0.0, f64::max);
-    joined.inputs = parts.iter().flat_map(|part| part.inputs.clone()).collect();
-    joined.findings = joined_findings(&parts);
-    joined.verdict = findings::verdict(&joined.findings, joined.inputs.iter().any(Input::is_finished));
-    joined.barriers = joined_barriers(&parts, joined.verdict);
-    let redundant: Vec<&Barrier> = joined.barriers.iter().filter(|b| b.redundant == Some(true)).collect();
+    let inputs: Vec<Input> = parts.iter().flat_map(|part| part.inputs.clone()).collect();
+    let mut findings = joined_findings(&parts);
+    let verdict = findings::verdict(&findings, inputs.iter().any(Input::is_finished));
+    let barriers = joined_barriers(&parts, verdict);
+    let redundant: Vec<&Barrier> = barriers.iter().filter(|b| b.redundant == Some(true)).collect();
     let is_redundant =
         |access: &Access| redundant.iter().any(|b| b.location == access.location && b.function == access.function);
-    joined.findings.retain(|f| f.kind != FindingKind::RedundantBarrier || f.accesses.iter().all(is_redundant));
-    joined.holds_for = parts.iter().map(|part| part.holds_for).max().unwrap_or(HoldsFor::ExploredSchedules);
-    joined.holds_for_because = distinct(&parts, |part| &part.holds_for_because);
-    joined.notes = distinct(&parts, |part| &part.notes);
-    joined.amplification = parts.iter().map(|part| part.amplification.clone()).reduce(both).flatten();
+    findings.retain(|f| f.kind != FindingKind::RedundantBarrier || f.accesses.iter().all(is_redundant));
     let launches = parts.iter().map(|part| part.summary.launches).sum();
-    joined.summary = checking::summary(&joined.findings, &joined.inputs, &joined.barriers, launches);
-    Ok(joined)
+    // Each key is named, so that a new one has to be joined, too.
+    Ok(CheckResult {
+        header: first.header.clone(),
+        elapsed_s: parts.iter().map(|part| part.elapsed_s).fold(0.0, f64::max),
+        verdict,
+        holds_for: parts.iter().map(|part| part.holds_for).max().unwrap_or(HoldsFor::ExploredSchedules),
+        holds_for_because: distinct(&parts, |part| &part.holds_for_because),
+        amplification: parts.iter().map(|part| part.amplification.clone()).reduce(both).flatten(),
+        first_pass: parts.iter().find_map(|part| part.first_pass.clone()),
+        summary: checking::summary(&findings, &inputs, &barriers, launches),
+        notes: distinct(&parts, |part| &part.notes),
+        findings,
+        inputs,
+        barriers,
+    })
 }
 
 /// Joins the findings: each as the first part that has it shows it, with the numbers of all; redundant barriers last, as

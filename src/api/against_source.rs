@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::opened::Opened;
 use crate::exec::{Code, Fault, Observation};
+use crate::files::KernelFile;
 use crate::kernel::interface::Type;
 use crate::kernel::options::{KernelOptions, Language};
 use crate::result::run::{AgainstSource, Comparison};
@@ -22,7 +23,7 @@ const WITHOUT_MEANING: [&str; 4] = ["-g", "-W", "-O", "-fno-discard-value-names"
 /// Why the driver cannot be given it, for people.
 pub fn code(opened: &Opened) -> Result<Code, String> {
     let path = opened.kernel_path();
-    if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("cl")) {
+    if KernelFile::of(path) != Some(KernelFile::OpenClC) {
         return Err(format!("{} is no OpenCL C, which a driver compiles", path.display()));
     }
     if opened.kernel_options().sandbox.is_some() {

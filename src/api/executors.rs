@@ -5,7 +5,7 @@ use super::opened::Opened;
 use crate::coverage::build::KernelUnderTest;
 use crate::error::{Error, Result};
 use crate::exec::{
-    Capabilities, Code, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors, Target,
+    Capabilities, Code, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors,
 };
 use crate::kernel::interface::Interface;
 use crate::kernel::sub_groups::SubGroups;
@@ -88,7 +88,7 @@ pub(super) fn note_sub_groups_of(
     tests: &[Test],
     executor: &mut dyn Executor,
 ) -> Result<()> {
-    if executor.target() == Target::Host || under_test.interface.sub_groups == SubGroups::Unused {
+    if under_test.interface.sub_groups == SubGroups::Unused {
         return Ok(());
     }
     let program = executor.load(&under_test.plain(executor.target())?)?;

@@ -16,7 +16,7 @@ use crate::report::text;
 /// Generate suites that cover kernels
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// Kernels (.cl, .clcpp, .ll, .bc, .spv, .spvasm), or folders with sources of kernels in them; with --from, that of the
+    /// Kernels (.cl, .ocl, .clcpp, .ll, .bc, .spv, .spvasm), or folders with sources of kernels in them; with --from, that of the
     /// suite if left out
     #[arg(id = "kernel_file", value_name = "KERNEL", required_unless_present = "from")]
     pub kernel_files: Vec<PathBuf>,
@@ -100,9 +100,7 @@ pub(super) fn budget(text: &str) -> std::result::Result<f64, String> {
 pub fn run(args: &GenerateArgs) -> Result<u8> {
     if let Some(file) = args.kernel_files.iter().find(|file| is_suite(file)) {
         let what = format!("{} is a suite, but kassay generate takes a kernel", file.display());
-        return Err(Error::caller(what).help(
-            "give the kernel's file (.cl, .clcpp, .ll, .bc, .spv or .spvasm), or begin with the suite's launches: --from SUITE",
-        ));
+        return Err(Error::caller(what).help("give the kernel's file, or begin with the suite's launches: --from SUITE"));
     }
     let options = args.options();
     let output = args.output();

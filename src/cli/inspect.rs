@@ -13,7 +13,7 @@ use crate::result::store;
 /// Show the interfaces, counts and sites of a file's kernels
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// A .cl, .clcpp, .ll, .bc, .spv or .spvasm file
+    /// A .cl, .ocl, .clcpp, .ll, .bc, .spv or .spvasm file
     pub kernel: PathBuf,
     /// Write the control-flow graph in Graphviz format
     #[arg(long, value_name = "FILE")]

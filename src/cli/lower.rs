@@ -38,7 +38,7 @@ pub enum TargetFlag {
 /// Lower a kernel to SPIR-V 1.2 or PTX, plain or with probes, mutants or guards for a host program of your own
 #[derive(Debug, Args)]
 pub struct LowerArgs {
-    /// A .cl, .clcpp, .ll, .bc, .spv or .spvasm file
+    /// A .cl, .ocl, .clcpp, .ll, .bc, .spv or .spvasm file
     pub kernel: PathBuf,
     /// Write the code to a file
     #[arg(short = 'o', long, value_name = "FILE")]

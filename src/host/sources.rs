@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::variants::lengths_of_fronts;
+use crate::files::KernelFile;
 
 /// A file that holds the text of a program, or a piece of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,9 +91,9 @@ impl SourceFiles {
 
     fn with(&self, text: &[u8]) -> Option<PathBuf> {
         let candidates = self.by_size.get(&(text.len() as u64))?;
-        // The one with the extension of OpenCL C goes first: a build may have copied it.
-        let (kernels, others): (Vec<_>, Vec<_>) =
-            candidates.iter().partition(|path| path.extension().is_some_and(|extension| extension == "cl"));
+        // One with the extension of a source goes first: a build may have copied it.
+        let is_source = |path: &&PathBuf| KernelFile::of(path).is_some_and(KernelFile::is_source);
+        let (kernels, others): (Vec<_>, Vec<_>) = candidates.iter().partition(is_source);
         let found = kernels.into_iter().chain(others).find(|path| fs::read(path).is_ok_and(|bytes| bytes == text))?;
         Some(found.strip_prefix(&self.folder).unwrap_or(found).to_owned())
     }

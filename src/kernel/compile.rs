@@ -22,6 +22,7 @@ use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
 use super::spirv::read::{self as spirv, Spirv};
 use super::sub_groups;
 use crate::error::{Error, Place, Report, Result};
+use crate::files::KernelFile;
 use crate::files::{self, Sandbox};
 use crate::llvm::View;
 
@@ -94,25 +95,24 @@ impl Loaded {
 impl Format {
     /// The format that the file's extension names.
     pub fn of(path: &Path) -> Option<Format> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "cl" | "ocl" | "clcpp" => Some(Format::OpenClC),
-            "ll" => Some(Format::LlvmIr),
-            "bc" => Some(Format::Bitcode),
-            "spv" => Some(Format::SpirV),
-            "spvasm" => Some(Format::SpirVText),
-            _ => None,
-        }
+        Some(match KernelFile::of(path)? {
+            KernelFile::OpenClC | KernelFile::CppForOpenCl => Format::OpenClC,
+            KernelFile::LlvmIr => Format::LlvmIr,
+            KernelFile::Bitcode => Format::Bitcode,
+            KernelFile::SpirV => Format::SpirV,
+            KernelFile::SpirVText => Format::SpirVText,
+        })
     }
 }
 
 /// Returns whether a file's extension is that of a kernel, in any form.
 pub fn is_kernel(path: &Path) -> bool {
-    Format::of(path).is_some()
+    KernelFile::of(path).is_some()
 }
 
 /// Returns whether a file's extension is that of OpenCL C.
 pub fn is_source(path: &Path) -> bool {
-    Format::of(path) == Some(Format::OpenClC)
+    KernelFile::of(path).is_some_and(KernelFile::is_source)
 }
 
 /// Reads or compiles `source`. With `with_ast`, the same run of clang yields the syntax tree of OpenCL C; if the tree
@@ -130,7 +130,7 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
 fn load_as_it_is(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let format = Format::of(source).ok_or_else(|| {
         Error::caller(format!("{} is no kernel file", source.display()))
-            .help("kernels are .cl, .ocl, .clcpp, .ll, .bc, .spv or .spvasm files, told apart by the extension")
+            .help(format!("kernels are {} files, told apart by the extension", KernelFile::all_listed()))
     })?;
     let bytes = read(source, options.sandbox.as_ref())?;
     check_spec(format, options)?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::error::Place;
+use crate::files::KernelFile;
 use crate::files::Sandbox;
 
 /// The options given by `-D`, `-I`, `--cl-std`, `--clang-arg`, `--spec` and the suite's `options` and `spec`.
@@ -139,7 +140,7 @@ fn is_optimisation_level(option: &str) -> bool {
 impl KernelOptions {
     /// The language of the source file: C++ for OpenCL by its extension, or by the version that the options name.
     pub fn language(&self, source: &Path) -> Language {
-        let is_cpp = source.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("clcpp"));
+        let is_cpp = KernelFile::of(source) == Some(KernelFile::CppForOpenCl);
         let named = self.named_cl_std().unwrap_or_default().to_ascii_lowercase();
         if is_cpp || named.starts_with("clc++") { Language::CppForOpenCl } else { Language::OpenClC }
     }

@@ -1,5 +1,7 @@
 //! Writes problems as SARIF (its version 2.1.0 is an OASIS Standard), for code scanning and editors.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 
 use super::parts;
@@ -8,6 +10,7 @@ use super::problems::{self, Flow, Level, Place, Problem, Step};
 use super::style::visible;
 use super::texts::Texts;
 use crate::error::{Error, Result};
+use crate::files::KernelFile;
 use crate::result::store::ResultFile;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -136,7 +139,7 @@ impl Run {
     fn artifacts(&self) -> Vec<Value> {
         let artifact = |file: &String| {
             let mut artifact = json!({ "location": { "uri": uri(file) }, "roles": ["analysisTarget"] });
-            if file.ends_with(".cl") {
+            if KernelFile::of(Path::new(file)).is_some_and(KernelFile::is_source) {
                 artifact["sourceLanguage"] = json!("opencl");
             }
             artifact

@@ -16,6 +16,7 @@ use super::launch::{ArgValue, Launch, NdRange, View};
 use super::schedule::Schedule;
 use super::{confined, implicit, range, schedule_spec, spec_values};
 use crate::error::{Error, Result};
+use crate::files::KernelFile;
 use crate::files::Sandbox;
 use crate::kernel::interface::{Arg, ArgSource, Interface};
 use crate::kernel::options::SpecValue;
@@ -147,8 +148,7 @@ impl Suite {
     /// As [`Suite::load`]; `Caller`, with its place, if it names a file outside of the sandbox, or an option for clang that
     /// might name one.
     pub fn load_in(path: &Path, sandbox: Option<Sandbox>) -> Result<Suite> {
-        let extension = path.extension().map(|e| e.to_ascii_lowercase());
-        if ["cl", "ll", "bc", "spv", "spvasm"].iter().any(|kernel| extension.as_deref() == Some(kernel.as_ref())) {
+        if KernelFile::of(path).is_some() {
             return Err(Error::caller(format!("{} is a kernel, but a suite is wanted here", path.display()))
                 .help("give the suite file (TOML or JSON) that says how to launch it"));
         }

@@ -410,6 +410,23 @@ fn reports_are_made_from_results_only() -> TestResult {
     Ok(())
 }
 
+#[test]
+fn kernels_of_every_extension_are_known_everywhere() -> TestResult {
+    let bench = Bench::new()?;
+    for extension in ["cl", "ocl", "clcpp", "ll", "bc", "spv", "spvasm"] {
+        let (file, wanted) =
+            (format!("x.{extension}"), format!("x.{extension} is a kernel, but a suite is wanted here"));
+        bench.put(&file, "")?;
+        bench.refuses(2, &["run", &file], &[&wanted, "help: "])?;
+        for command in ["inspect", "lower", "generate"] {
+            let help = bench.run(&[command, "--help"])?.out;
+            assert!(help.contains(&format!(".{extension}")), "{help}");
+        }
+        bench.refuses(2, &["inspect", "x.txt"], &["x.txt is no kernel file", &format!(".{extension}")])?;
+    }
+    Ok(())
+}
+
 /// Only the simulator can follow schedules and detect accesses out of bounds.
 #[test]
 fn the_simulator_follows_schedules_and_finds_faults() -> TestResult {

@@ -6,13 +6,7 @@ use std::path::{Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 
 use crate::error::{Error, Result};
-
-/// Names of suites' files, below a folder.
-const SUITES: &[&str] = &["suite.toml", "suite.json"];
-/// Patterns of the names of kernels' sources, below a folder. Other forms of kernels are often made of these.
-const KERNELS: &[&str] = &["*.cl", "*.ocl", "*.clcpp"];
-/// Patterns of the names of results, below a folder.
-const RESULTS: &[&str] = &["*.json"];
+use crate::files::KernelFile;
 
 /// What a command takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,19 +20,21 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    fn names(self) -> &'static [&'static str] {
+    /// Patterns of the names of files below a folder.
+    fn names(self) -> Vec<String> {
         match self {
-            Wanted::Suites => SUITES,
-            Wanted::Kernels => KERNELS,
-            Wanted::Results => RESULTS,
+            Wanted::Suites => vec!["suite.toml".to_owned(), "suite.json".to_owned()],
+            // Other forms of kernels are often made of sources.
+            Wanted::Kernels => KernelFile::source_names(),
+            Wanted::Results => vec!["*.json".to_owned()],
         }
     }
 
-    fn plural(self) -> &'static str {
+    fn plural(self) -> String {
         match self {
-            Wanted::Suites => "suites (suite.toml or suite.json)",
-            Wanted::Kernels => "kernels (.cl, .ocl or .clcpp)",
-            Wanted::Results => "results (.json)",
+            Wanted::Suites => "suites (suite.toml or suite.json)".to_owned(),
+            Wanted::Kernels => format!("kernels ({})", KernelFile::sources_listed()),
+            Wanted::Results => "results (.json)".to_owned(),
         }
     }
 }
@@ -66,7 +62,7 @@ pub fn expand(given: &[PathBuf], wanted: Wanted) -> Result<Vec<PathBuf>> {
 
 fn below(folder: &Path, wanted: Wanted) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for name in wanted.names() {
+    for name in &wanted.names() {
         let text = folder.to_str().ok_or_else(|| {
             Error::caller(format!("the name of the folder {} is not UTF-8", folder.display()))
                 .help("name the files one by one")

@@ -1,5 +1,6 @@
 //! A kernel of a host program: writes its code into a folder and compiles it as the program had it built.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,9 @@ pub(super) fn no_call(ended: &Ended, drivers: &[String]) -> Error {
     Error::environment(format!("no OpenCL call was seen; {}", end(ended))).help(help)
 }
 
+/// The folder of the kernel's file, relative to itself.
+const OWN: &str = ".";
+
 /// A kernel of a host program, compiled.
 pub(super) struct HostKernel {
     /// A folder of its own, or one of the cache.
@@ -92,7 +96,9 @@ impl HostKernel {
                 let found: Vec<PathBuf> =
                     found.into_iter().filter(|(_, exists)| *exists).map(|(path, _)| path).collect();
                 let copied = host::copy_headers(&folder, &include_dirs, &found);
-                let dirs = copied.map_err(|error| cannot_write(&folder, &error))?.unwrap_or(search);
+                let own = search.iter().filter(|dir| **dir == Path::new(OWN)).cloned().collect();
+                let copied = copied.map_err(|error| cannot_write(&folder, &error))?;
+                let dirs = copied.map_or(search, |used| [used, own].concat());
                 arguments.extend(has_files.then(|| "-I.".to_owned()));
                 arguments.extend(dirs.iter().map(|dir| format!("-I{}", dir.display())));
                 Ok(HostKernel { folder, file, files, options: arguments, spec: Vec::new(), opened })
@@ -198,14 +204,14 @@ pub(super) struct Placed {
 /// # Errors
 /// `Environment` if files cannot be written.
 pub(super) fn place(open: &OpenOptions, at: &Folder<'_>, base: &str, code: &Code) -> Result<Placed> {
-    let mut contents: Vec<(PathBuf, &[u8])> = Vec::new();
+    let mut contents: Vec<(PathBuf, Cow<'_, [u8]>)> = Vec::new();
     let (mut options, mut include_dirs, mut search, mut has_files) = (Vec::new(), Vec::new(), Vec::new(), false);
     let file = match code {
         Code::Source { text, files, includes, options: given, directory, .. } => {
-            contents.extend(files.iter().map(|(name, bytes)| (PathBuf::from(name), &bytes[..])));
+            contents.extend(files.iter().map(|(name, bytes)| (PathBuf::from(name), bytes.into())));
             has_files = !files.is_empty();
             let file = format!("{base}.cl");
-            contents.push((file.clone().into(), text));
+            contents.push((file.clone().into(), text.into()));
             let translated = host::translate(given, directory);
             options = translated.arguments;
             // Sources in memory include what is in the working directory, too.
@@ -214,21 +220,29 @@ pub(super) fn place(open: &OpenOptions, at: &Folder<'_>, base: &str, code: &Code
                 include_dirs.push(directory.clone());
             }
             let placed = host::place_headers(&include_dirs, includes);
-            contents.extend(placed.files);
+            contents.extend(placed.files.into_iter().map(|(name, bytes)| (name, bytes.into())));
             search = placed.search;
+            if rename(&mut contents, &mut options, &placed.places) {
+                // Behind the others: only what was renamed is found there.
+                search.push(OWN.into());
+            }
             // A folder that is gone holds nothing, and its name may be another one in the next run.
             search.retain(|dir| dir.is_relative() || dir.is_dir());
             file
         }
         Code::Module { bytes, extension, .. } => {
             let file = format!("{base}.{extension}");
-            contents.push((file.clone().into(), bytes));
+            contents.push((file.clone().into(), bytes.into()));
             file
         }
     };
     let (cached, folder) = match *at {
         Folder::Own(folder) => (None, folder),
-        Folder::Cached { otherwise } => (cache::folder(&contents), otherwise),
+        Folder::Cached { otherwise } => {
+            let contents: Vec<(PathBuf, &[u8])> =
+                contents.iter().map(|(name, bytes)| (name.clone(), &bytes[..])).collect();
+            (cache::folder(&contents), otherwise)
+        }
     };
     let folder = match cached {
         Some(folder) => folder,
@@ -247,6 +261,26 @@ pub(super) fn place(open: &OpenOptions, at: &Folder<'_>, base: &str, code: &Code
         open = open.clang_args(options.clone());
     }
     Ok(Placed { path: folder.join(file), open, options, include_dirs, search, has_files })
+}
+
+/// Gives headers that texts and options name by absolute paths the names by which the kernel's folder has them; returns whether
+/// there are any.
+fn rename(contents: &mut [(PathBuf, Cow<'_, [u8]>)], options: &mut [String], places: &host::Places) -> bool {
+    let macros = contents.iter().any(|(_, text)| host::includes_macro(text));
+    let mut is_any = false;
+    for (_, text) in contents {
+        let renamed = match host::rename_in_text(text, macros, places) {
+            Cow::Borrowed(_) => continue,
+            Cow::Owned(renamed) => renamed,
+        };
+        (*text, is_any) = (renamed.into(), true);
+    }
+    for option in options.iter_mut().filter(|_| macros) {
+        if let Some(renamed) = host::rename_in_option(option, places) {
+            (*option, is_any) = (renamed, true);
+        }
+    }
+    is_any
 }
 
 /// Returns the values of specialisation constants, as suites write them.

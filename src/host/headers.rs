@@ -5,16 +5,22 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::absolute_names::Places;
 use super::origin::IncludedFile;
+
+/// The folder for headers that are named by absolute paths outside of all include folders.
+const ABSOLUTE: &str = "absolute";
 
 /// Where the files that the layer has copied belong in a kernel's folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlacedHeaders<'a> {
-    /// By path in the folder: `include/…`.
+    /// By path in the folder: `include/…`, `absolute/…`.
     pub files: Vec<(PathBuf, &'a [u8])>,
     /// The folders to search, in order: each include folder, which may hold what the layer has not seen, after that of its
     /// copies. Folders of copies are relative to the kernel's.
     pub search: Vec<PathBuf>,
+    /// Where each of them was.
+    pub places: Places,
 }
 
 /// Finds a place for each file that the layer has copied.
@@ -23,12 +29,28 @@ pub fn place_headers<'a>(include_dirs: &[PathBuf], includes: &'a [IncludedFile])
     for (at, dir) in include_dirs.iter().enumerate() {
         // A folder that is named twice is searched once.
         let is_first = !include_dirs[..at].contains(dir);
-        let mut files = includes.iter().filter(|file| is_first && file.folder == *dir).peekable();
-        placed.search.extend(files.peek().is_some().then(|| target(at)));
-        placed.files.extend(files.map(|file| (target(at).join(&file.name), &file.bytes[..])));
+        let is_any = is_first && placed.add(&target(at), dir, includes);
+        placed.search.extend(is_any.then(|| target(at)));
         placed.search.push(dir.clone());
     }
+    let root = Path::new("/");
+    if !include_dirs.iter().any(|dir| dir == root) {
+        placed.add(Path::new(ABSOLUTE), root, includes);
+    }
     placed
+}
+
+impl<'a> PlacedHeaders<'a> {
+    /// Adds the files that were found below `from`, and returns whether there are any.
+    fn add(&mut self, target: &Path, from: &Path, includes: &'a [IncludedFile]) -> bool {
+        let before = self.files.len();
+        for file in includes.iter().filter(|file| file.folder == from) {
+            let place = target.join(&file.name);
+            self.places.entry(from.join(&file.name)).or_insert_with(|| place.clone());
+            self.files.push((place, &file.bytes));
+        }
+        self.files.len() > before
+    }
 }
 
 /// The folder for the headers of an include folder.
@@ -65,13 +87,13 @@ pub fn copy_headers(folder: &Path, include_dirs: &[PathBuf], found: &[PathBuf]) 
                 let relative = real.strip_prefix(canonical[at].as_deref().unwrap_or(Path::new(""))).map(Path::to_owned);
                 copies.push((at, relative.unwrap_or_default(), real));
             }
-            // Clang's own header; what the kernel names by an absolute path is found there as before.
+            // Clang's own header; a file with an absolute path that the layer has not seen is found there as before.
             None if is_clangs(&real) || !include_dirs.iter().any(|dir| file.starts_with(dir)) => {}
             None => return Ok(None),
         }
     }
-    for at in 0..include_dirs.len() {
-        remove_others(&own.join(target(at)), &stay);
+    for target in (0..include_dirs.len()).map(target).chain([ABSOLUTE.into()]) {
+        remove_others(&own.join(target), &stay);
     }
     for (at, relative, real) in copies {
         let to = folder.join(target(at)).join(relative);
@@ -141,7 +163,7 @@ mod tests {
             bytes: b"then".to_vec(),
         };
         let files = [file("gone", "sub/y.h"), file("a", "x.h"), file("a", "unused.h"), file("elsewhere", "z.h")];
-        let PlacedHeaders { files, search } = place_headers(&dirs, &files);
+        let PlacedHeaders { files, search, .. } = place_headers(&dirs, &files);
         for (name, bytes) in files {
             fs::create_dir_all(at("out").join(&name).parent().unwrap()).unwrap();
             fs::write(at("out").join(name), bytes).unwrap();
@@ -155,5 +177,17 @@ mod tests {
         assert_eq!(text("out/include-2/x.h").as_deref(), Some("then"));
         assert_eq!(text("out/include-2/now.h").as_deref(), Some("now"));
         assert!(!at("out/include-2/unused.h").exists());
+    }
+
+    #[test]
+    fn headers_of_no_include_folder_have_a_place() {
+        let file =
+            |folder: &str, name: &str| IncludedFile { folder: folder.into(), name: name.to_owned(), bytes: Vec::new() };
+        let files = [file("/", "b/y.h"), file("/a", "x.h")];
+        let placed = place_headers(&["/a".into()], &files);
+        let places = [("/a/x.h", "include/x.h"), ("/b/y.h", "absolute/b/y.h")];
+        assert_eq!(placed.places, places.map(|(from, to)| (from.into(), to.into())).into());
+        assert_eq!(placed.search, [Path::new("include"), Path::new("/a")]);
+        assert_eq!(place_headers(&["/".into()], &files).search, [Path::new("include"), Path::new("/")]);
     }
 }

@@ -4,6 +4,7 @@
 //! The layer (`layer/`) is a library of its own, because it lives in somebody else's process; `layer/README.md` describes
 //! the folder (the spool) through which it speaks to this room. Must never know: LLVM, how a suite is run.
 
+mod absolute_names;
 mod build_options;
 mod command;
 mod convert;
@@ -23,6 +24,7 @@ mod trial;
 mod variants;
 mod watch;
 
+pub use absolute_names::{Places, includes_macro, rename_in_option, rename_in_text};
 pub use build_options::{BuildOptions, translate};
 pub use command::{Ended, signal_name};
 pub use convert::{Contents, Converted, convert};

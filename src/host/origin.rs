@@ -41,7 +41,7 @@ pub enum Code {
 /// A file of the disk that a source includes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncludedFile {
-    /// The folder in which it was found, absolute: of `-I`, or the working directory.
+    /// The folder in which it was found, absolute: of `-I`, the working directory, or the root.
     pub folder: PathBuf,
     /// Its path in that folder, which it does not leave.
     pub name: String,

@@ -140,12 +140,24 @@ pub fn verify(module: &Module<'_>, after: &str) -> Result<()> {
         .map_err(|e| Error::internal(format!("the module does not verify after: {after}")).details(e.to_string()))
 }
 
+/// Returns the function with the body of a kernel that is a stub: one of its name, or that of another entry point of SPIR-V for the same
+/// function (see `shared_functions`).
+pub fn body_of<'m>(view: View<'m>, kernel: Function<'m>) -> Option<Function<'m>> {
+    let passed_on = || {
+        let [call, _] = kernel.instructions()[..] else { return None };
+        let body = call.called_function().filter(|body| body.name().starts_with(BODY_PREFIX))?;
+        let is_same = body.value_type() == kernel.value_type() && kernel.subprogram().is_none();
+        (is_same && call.operands().iter().zip(kernel.params()).all(|(arg, param)| *arg == param)).then_some(body)
+    };
+    view.function(&format!("{BODY_PREFIX}{}", kernel.name())).or_else(passed_on)
+}
+
 /// Replaces the stub of `entry` by the kernel's body.
 fn take_body<'m>(view: View<'m>, entry: &str) -> Function<'m> {
     let stub = view.function(entry).expect("the caller found it");
     // clang gives them the same type; other code may have such a name, too.
     let is_body = |body: &Function<'m>| body.has_body() && body.value().ty() == stub.value().ty() && *body != stub;
-    let Some(body) = view.function(&format!("{BODY_PREFIX}{entry}")).filter(is_body) else {
+    let Some(body) = body_of(view, stub).filter(is_body) else {
         return stub;
     };
     add_missing_metadata(stub, body);

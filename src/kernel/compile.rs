@@ -19,6 +19,7 @@ use super::cpp_names;
 use super::line_directives;
 use super::module;
 use super::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions};
+use super::shared_functions;
 use super::spirv::read::{self as spirv, Spirv};
 use super::sub_groups;
 use crate::error::{Error, Place, Report, Result};
@@ -67,6 +68,9 @@ impl Loaded {
     /// Those of [`module::parse`].
     pub fn parse<'c>(&self, context: &'c Context, bitcode: &[u8]) -> Result<Module<'c>> {
         let module = module::parse(context, bitcode, &self.source)?;
+        if let Some(spirv) = &self.spirv {
+            shared_functions::split(View::of(&module), &spirv.words);
+        }
         if let Some(size) = self.sub_group_size {
             sub_groups::require(View::of(&module), size);
         }

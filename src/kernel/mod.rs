@@ -39,6 +39,7 @@ pub mod parameters;
 pub mod plain_atomics;
 pub mod precision;
 pub mod printf_format;
+mod shared_functions;
 pub mod signature;
 pub mod source;
 pub mod spirv;

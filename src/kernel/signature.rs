@@ -5,7 +5,7 @@
 
 use inkwell::module::Module;
 
-use super::canonical::BODY_PREFIX;
+use super::canonical;
 use super::debug_types::{DebugTypes, Param};
 use super::interface::{
     Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, ImageKind, Interface, LocalVariable, SubGroups, Type,
@@ -41,7 +41,7 @@ fn interface_with(module: &Module, kernel: &str, debug: &DebugTypes) -> Result<I
         Error::caller(format!("there is no kernel `{kernel}`"))
             .help(format!("name one of: {}", listed(&kernels(module))))
     })?;
-    let body = view.function(&format!("{BODY_PREFIX}{kernel}"));
+    let body = canonical::body_of(view, function);
     let reader = Reader { module, view, debug, function, body };
     Ok(Interface {
         name: kernel.to_owned(),

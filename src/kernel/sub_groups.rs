@@ -1,7 +1,7 @@
 //! How many work-items a kernel's sub-groups have: what it requires (`cl_intel_required_subgroup_size`), or what the user asks for.
 
 use super::builtins::{self, Family};
-use super::canonical::BODY_PREFIX;
+use super::canonical;
 use super::module;
 use crate::llvm::{Function, Node, Operand, View};
 
@@ -73,7 +73,7 @@ pub fn require(view: View<'_>, size: u32) {
 
 fn required(view: View<'_>, kernel: Function<'_>) -> Option<u32> {
     let kind = view.metadata_kind(REQUIRED);
-    let body = view.function(&format!("{BODY_PREFIX}{}", kernel.name()));
+    let body = canonical::body_of(view, kernel);
     let node = kernel.metadata(kind).or_else(|| body?.metadata(kind))?;
     node.operand(0).number()?.try_into().ok()
 }

@@ -11,6 +11,7 @@ mod common;
 mod compare;
 mod contract;
 mod declared_interfaces;
+mod entry_points;
 mod gpu_faults;
 mod implicit_arguments;
 mod library;

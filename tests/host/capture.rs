@@ -221,3 +221,19 @@ fn launches_without_work_items_are_told_as_such() -> TestResult {
     assert!(result["left_out"].as_array().is_none_or(Vec::is_empty), "{result:#}");
     program.passes(kernel)
 }
+
+#[test]
+fn headers_with_absolute_paths_come_along() -> TestResult {
+    let program = Program::of("absolute_headers")?;
+    let result = program.result(&["--no-replay"], &[])?;
+    // The program has removed its headers.
+    for kernel in kernels(&result, "step") {
+        program.passes(kernel)?;
+        let suite = program.captured().join(kernel["suite"].as_str().ok_or("no suite")?);
+        for file in [suite.clone(), suite.with_file_name("step.cl")] {
+            assert!(!fs::read_to_string(&file)?.contains("\"/"), "{}", file.display());
+        }
+    }
+    assert_eq!(launches(&result, "step"), 4);
+    Ok(())
+}

@@ -100,7 +100,9 @@ pub(super) fn budget(text: &str) -> std::result::Result<f64, String> {
 pub fn run(args: &GenerateArgs) -> Result<u8> {
     if let Some(file) = args.kernel_files.iter().find(|file| is_suite(file)) {
         let what = format!("{} is a suite, but kassay generate takes a kernel", file.display());
-        return Err(Error::caller(what).help("give the kernel's file, or begin with the suite's launches: --from SUITE"));
+        return Err(
+            Error::caller(what).help("give the kernel's file, or begin with the suite's launches: --from SUITE")
+        );
     }
     let options = args.options();
     let output = args.output();

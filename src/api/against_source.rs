@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::opened::Opened;
 use crate::exec::{Code, Fault, Observation};
-use crate::files::KernelFile;
 use crate::kernel::interface::Type;
+use crate::kernel::kernel_files::KernelFile;
 use crate::kernel::options::{KernelOptions, Language};
 use crate::result::run::{AgainstSource, Comparison};
 use crate::suite::compare;

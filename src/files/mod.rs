@@ -1,10 +1,9 @@
 //! Files on disk, whatever is in them: reads those that people name, keeps suites that are not trusted to their folders, keeps
-//! two processes from writing one result, and makes folders that vanish; says which files are kernels. Also files in memory, and descriptors on their way to other
+//! two processes from writing one result, and makes folders that vanish. Also files in memory, and descriptors on their way to other
 //! processes.
 
 mod descriptors;
 mod draft;
-mod kernel_files;
 mod lock;
 pub mod paths;
 pub mod pieces;
@@ -18,7 +17,6 @@ use std::path::Path;
 
 pub use descriptors::{memory_file, receive, send};
 pub use draft::{draft_folder_in, draft_in, remove_left};
-pub use kernel_files::KernelFile;
 pub use lock::{OutputLock, has_dead_owner, release_all};
 pub use sandbox::{Sandbox, escape_help, is_escape};
 

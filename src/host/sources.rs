@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::variants::lengths_of_fronts;
-use crate::files::KernelFile;
+use crate::kernel::kernel_files::KernelFile;
 
 /// A file that holds the text of a program, or a piece of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -23,8 +23,8 @@ use super::shared_functions;
 use super::spirv::read::{self as spirv, Spirv};
 use super::sub_groups;
 use crate::error::{Error, Place, Report, Result};
-use crate::files::KernelFile;
 use crate::files::{self, Sandbox};
+use crate::kernel::kernel_files::KernelFile;
 use crate::llvm::View;
 
 /// The format of a kernel file, by its extension.

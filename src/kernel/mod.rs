@@ -29,6 +29,7 @@ pub mod inline_frames;
 pub mod inlined;
 pub mod interface;
 mod ir_types;
+pub mod kernel_files;
 mod line_directives;
 pub mod logical_operators;
 #[cfg(fuzzing)]

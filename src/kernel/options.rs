@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::error::Place;
-use crate::files::KernelFile;
 use crate::files::Sandbox;
+use crate::kernel::kernel_files::KernelFile;
 
 /// The options given by `-D`, `-I`, `--cl-std`, `--clang-arg`, `--spec` and the suite's `options` and `spec`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -10,7 +10,7 @@ use super::problems::{self, Flow, Level, Place, Problem, Step};
 use super::style::visible;
 use super::texts::Texts;
 use crate::error::{Error, Result};
-use crate::files::KernelFile;
+use crate::kernel::kernel_files::KernelFile;
 use crate::result::store::ResultFile;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

@@ -16,9 +16,9 @@ use super::launch::{ArgValue, Launch, NdRange, View};
 use super::schedule::Schedule;
 use super::{confined, implicit, range, schedule_spec, spec_values};
 use crate::error::{Error, Result};
-use crate::files::KernelFile;
 use crate::files::Sandbox;
 use crate::kernel::interface::{Arg, ArgSource, Interface};
+use crate::kernel::kernel_files::KernelFile;
 use crate::kernel::options::SpecValue;
 use crate::kernel::sub_groups;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 
 use crate::error::{Error, Result};
-use crate::files::KernelFile;
+use crate::kernel::kernel_files::KernelFile;
 
 /// What a command takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 //!
 //! They are mangled (Itanium C++ ABI, chapter 5.1). Debug information has them as they are written, with the classes
 //! and namespaces around them: `Window<int, 3>::push`. Without it they are read from the mangled ones (`demangle`). A
-//! function whose name others share is called with its parameters' types, and with their address spaces where only these differ. Not for kernels, which hosts ask for by the names that
-//! modules have (SYCL's are mangled), and not for builtins, which are recognised by their mangled names (`builtins`).
+//! function whose name others share is called with its parameters' types, and with their address spaces where only these
+//! differ. Not for kernels, which hosts ask for by the names that modules have (SYCL's are mangled), and not for builtins,
+//! which are recognised by their mangled names (`builtins`).
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -31,15 +31,12 @@ fn run(code: &Code, probe_words: Option<u64>, items: u64, values: &[i32]) -> Vec
 }
 
 #[test]
-fn a_crash_of_the_backend_is_an_error_of_that_kernel() {
-    let enqueue = "kernel void k(global int *a) {
-        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(4), ^{ a[get_global_id(0)] = 1; });
-    }";
-    let (_folder, path) = source_file(enqueue);
-    let done = kassay().args(["lower", "--cl-std", "CL2.0"]).arg(&path).output().unwrap();
+fn what_ends_the_backend_is_an_error_of_that_kernel() {
+    let (_folder, path) = source_file("kernel void k(global ulong *a) { a[0] = __builtin_readsteadycounter(); }");
+    let done = kassay().arg("lower").arg(&path).output().unwrap();
     let message = String::from_utf8_lossy(&done.stderr);
     assert_eq!(done.status.code(), Some(4), "{message}");
-    assert!(message.contains("LLVM's SPIR-V backend could not lower this kernel: it died of signal 11"), "{message}");
+    assert!(message.contains("LLVM's SPIR-V backend could not lower this kernel: it exited with code 1"), "{message}");
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn wrong_inputs_are_reported_with_their_place() -> TestResult {
     edited("kernel = \"k\"\n[[arg]]\nposition = 2\nmin = 4\nmax = 3\n", &[":5:7", "less than"])?;
     edited("kernel = \"k\"\n[[arg]]\nposition = 1\nvalue = { npy = \"none.npy\" }\n", &["none.npy"])?;
     edited("kernel = \"k\"\n[ndrange]\nglobal = [10]\nlocal = [4]\n", &[":3:10", "whole groups"])?;
-    edited("kernel = \"k\"\n[ndrange]\nlocal = [0]\n", &[":3:9", "at least 1"])?;
+    edited("kernel = \"k\"\n[ndrange]\nlocal = [0]\n", &[":3:10", "1 or more"])?;
     edited("kernel = \n", &[":1:", "not valid TOML"])?;
     std::fs::remove_file(out.join("interface.toml"))?;
     refused(&[at(&kernel)], &["--output"])?;

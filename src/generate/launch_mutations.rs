@@ -84,12 +84,14 @@ impl Mutator<'_> {
                 None => local[d].clamp(1, rules.at_most[d].unwrap_or(most_of_group).min(most_of_group)),
             };
         }
-        while local.iter().product::<u64>() > most_of_group && rules.required.is_none() {
-            let Some(largest) = (0..3).max_by_key(|d| local[*d]) else { break };
-            local[largest] /= 2;
-        }
         if rules.required.is_none() {
             local[0] = rules.of_whole_sub_groups(local[0]);
+        }
+        while local.iter().product::<u64>() > most_of_group && rules.required.is_none() {
+            // Dimension 0 keeps whole sub-groups as long as another one can shrink.
+            let may_shrink = |d: &usize| *d > 0 || rules.sub_group.is_none() || local[1..] == [1; 2];
+            let Some(largest) = (0..3).filter(may_shrink).max_by_key(|d| local[*d]) else { break };
+            local[largest] /= 2;
         }
         let items = |groups: [u64; 3]| {
             let sizes = groups.into_iter().chain(local);

@@ -119,9 +119,9 @@ cannot hold it, or races.
 | `llvm.assume`, also the user's `__builtin_assume` | erased behind the operators |
 | `unreachable`, also the user's `__builtin_unreachable` | a return; `IBR` leaves branches to it alone |
 | `llvm.abs`, `ctlz`, `cttz` with values for which they are poison | made defined for all |
-| attributes of values: `noundef`, `nonnull`, `range`, `nofpclass`, `returned`, `dereferenceable`, `readonly`, `readnone`, `writeonly`, `captures`, `initializes` | dropped in optimised IR; `noalias` is the user's `restrict` and stays |
-| attributes of functions: `memory`, `nosync`, `willreturn`, `mustprogress` | dropped wherever mutants are woven in |
-| `noreturn`, `speculatable`, `nofree`, `tail` of calls | dropped in optimised IR |
+| attributes of values: `noundef`, `nonnull`, `range`, `nofpclass`, `returned`, `dereferenceable`, `readonly`, `readnone`, `writeonly`, `captures`, `initializes`, `dead_on_return` | dropped in optimised IR; `noalias` is the user's `restrict` and stays |
+| attributes of functions: `memory`, `nosync`, `willreturn`, `mustprogress`, `speculatable` | dropped wherever mutants are woven in |
+| `noreturn`, `nofree`, `nocallback`, `norecurse`, `tail` of calls | dropped in optimised IR |
 | `convergent` | stays; a call that is put in for one of synchronisation is convergent |
 | metadata: `!range`, `!nonnull`, `!noundef`, `!nofpclass`, `!align`, `!dereferenceable`, `!invariant.*`, `!alias.scope`, `!noalias`, `!captures` | dropped in optimised IR |
 | `!tbaa` | dropped in every form |

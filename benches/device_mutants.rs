@@ -1,9 +1,11 @@
 //! Measures how many pairs of a mutant and a test a device judges per second, by the number of runs in one launch.
 //!
-//! `cargo bench --bench device_mutants -- [--device nvidia|opencl] [--root FOLDER] [--kassay PROGRAM] [--runs N[,N...]] [KERNEL]...` builds one module of all mutants of
-//! each kernel (of `testdata`; by default the seven of the prototype's table), with guards, and runs them on the first test of its suite in joint launches of 1 to 65,536
-//! runs: every launch resets the memory of its runs, runs them, compares their outputs and returns a result for each. `pairs/s` is by
-//! the clock of the whole sweep, with its set-up; `device` counts the kernel's own time alone. `one by one` is an ordinary sweep of one launch for each pair.
+//! `cargo bench --bench device_mutants -- [--device nvidia|opencl] [--root FOLDER] [--kassay PROGRAM] [--runs N[,N...]] [KERNEL]...`
+//! builds one module of all mutants of each kernel (of `testdata`; by default the seven of the prototype's table), with
+//! guards, and runs them on the first test of its suite in joint launches of 1 to 65,536 runs: every launch resets the
+//! memory of its runs, runs them, compares their outputs and returns a result for each. `pairs/s` is by the clock of
+//! the whole sweep, with its set-up; `device` counts the kernel's own time alone. `one by one` is an ordinary sweep of
+//! one launch for each pair.
 
 mod common;
 
@@ -14,21 +16,22 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use kassay::OpenOptions;
-use kassay::api::Parsed;
-use kassay::exec::joint::cannot_join;
-use kassay::exec::{
+use kassay::Parsed;
+use kassay_ir::instrument::layout::{GuardLayout, slot};
+use kassay_ir::instrument::mutants::Edit;
+use kassay_ir::kernel::source::Sources;
+use kassay_judge::mutation::Selection;
+use kassay_judge::mutation::build::module_builder::{Effort, ModuleBuilder, RunsPerLaunch, Woven};
+use kassay_judge::mutation::catalogue::indices::TestIndex;
+use kassay_judge::mutation::catalogue::subject::Subject;
+use kassay_judge::mutation::enumerate;
+use kassay_judge::mutation::run::baseline::{self, BaselineOptions, TestBaseline};
+use kassay_judge::mutation::run::joint::block_of;
+use kassay_run::exec::joint::cannot_join;
+use kassay_run::exec::{
     DeviceRequest, Executor, JointLaunch, JointOutcome, JointRun, JointSweep, ProgramId, StartingExecutors, Sweep,
     Variation, VariationOutcome, WorkerOptions,
 };
-use kassay::instrument::layout::{GuardLayout, slot};
-use kassay::instrument::mutants::Edit;
-use kassay::kernel::source::Sources;
-use kassay::mutation::baseline::{self, BaselineOptions, TestBaseline};
-use kassay::mutation::indices::TestIndex;
-use kassay::mutation::joint_runs::block_of;
-use kassay::mutation::module_builder::{Effort, ModuleBuilder, RunsPerLaunch, Woven};
-use kassay::mutation::subject::Subject;
-use kassay::mutation::{Selection, enumerate};
 
 /// The kernels of the table in the prototype's record.
 const KERNELS: [&str; 7] =

@@ -1,12 +1,12 @@
-//! Measures what the search for races costs on a device: kernel times with shadow memory against those without, on large launches
-//! of the kernels in `testdata`.
+//! Measures what the search for races costs on a device: kernel times with shadow memory against those without, on
+//! large launches of the kernels in `testdata`.
 //!
 //! `cargo bench --bench device_races -- [--device opencl|nvidia] [--kassay PROGRAM] [--root FOLDER] [--rounds N] [--fixtures] [KERNEL]...`
-//! runs the suites in `benches/overhead` whose names contain one of the words, or all. The program needs no cargo: FOLDER is the
-//! repository, and PROGRAM is what runs as the device's worker.
+//! runs the suites in `benches/overhead` whose names contain one of the words, or all. The program needs no cargo:
+//! FOLDER is the repository, and PROGRAM is what runs as the device's worker.
 //!
-//! With `--fixtures`, what is found in the suites of `testdata/check` is compared with their names, which begin with `race_` or
-//! `clean_`; times are not measured.
+//! With `--fixtures`, what is found in the suites of `testdata/check` is compared with their names, which begin with
+//! `race_` or `clean_`; times are not measured.
 
 mod common;
 
@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::OpenOptions;
-use kassay::api::Parsed;
-use kassay::coverage::device_races::{Outcome, RaceSearch, Ran};
-use kassay::exec::{DeviceRequest, Executor, RunOptions, StartingExecutors, WorkerOptions};
+use kassay::Parsed;
+use kassay_judge::coverage::device_races::{Outcome, RaceSearch, Ran};
+use kassay_run::exec::{DeviceRequest, Executor, RunOptions, StartingExecutors, WorkerOptions};
 
 use common::{Limits, median};
 

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use kassay::result::generate::{GenerateResult, GoalStatus};
-use kassay::suite::resolve::Suite;
+use kassay_suite::resolve::Suite;
 
 type BenchResult<T = ()> = Result<T, Box<dyn Error>>;
 

@@ -11,16 +11,16 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::cfg::sites::SiteKind;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::generate::roles;
-use kassay::instrument::marks;
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
-use kassay::program::{promoted, reader};
-use kassay::solve::query;
-use kassay::symbolic::concolic::{Engine, Ranges};
-use kassay::symbolic::infeasible;
+use kassay_ir::cfg::sites::SiteKind;
+use kassay_ir::instrument::marks;
+use kassay_ir::kernel::compile;
+use kassay_judge::coverage::build::{self, KernelFile};
+use kassay_judge::generate::roles;
+use kassay_model::options::KernelOptions;
+use kassay_prove::program::{promoted, reader};
+use kassay_prove::solve::query;
+use kassay_prove::symbolic::concolic::{Engine, Ranges};
+use kassay_prove::symbolic::infeasible;
 
 /// Allows for n log n and for cache misses.
 const LIMIT: f64 = 20.0;

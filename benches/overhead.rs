@@ -1,13 +1,13 @@
 //! Measures the cost of coverage: kernel times with probes against those without, on large launches of the kernels
 //! in `testdata`.
 //!
-//! `cargo bench --bench overhead -- [--device D] [--counts] [--mcdc] [--def-use] [--rounds N] [--json FILE] [KERNEL]...` runs
-//! the suites in `benches/overhead` whose names contain one of the words, or all. Definitions are followed on the simulator only, so that
-//! this ratio is to the simulator's own time for the original, of smaller launches. Not for the time that kassay itself
-//! takes (`stages`).
+//! `cargo bench --bench overhead -- [--device D] [--counts] [--mcdc] [--def-use] [--rounds N] [--json FILE]
+//! [KERNEL]...` runs the suites in `benches/overhead` whose names contain one of the words, or all. Definitions are
+//! followed on the simulator only, so that this ratio is to the simulator's own time for the original, of smaller
+//! launches. Not for the time that kassay itself takes (`stages`).
 //!
-//! The program also runs by itself, where there is no cargo: `--root FOLDER` names the repository (default: where it was
-//! built, or else the current folder), `--kassay PROGRAM` the program that workers are.
+//! The program also runs by itself, where there is no cargo: `--root FOLDER` names the repository (default: where it
+//! was built, or else the current folder), `--kassay PROGRAM` the program that workers are.
 
 mod common;
 
@@ -17,16 +17,16 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::OpenOptions;
-use kassay::api::Parsed;
-use kassay::cfg::sites::SiteKind;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::coverage::def_use;
-use kassay::exec::simulator::Simulator;
-use kassay::exec::simulator::observation::SimulationOptions;
-use kassay::exec::{DeviceRequest, Executor, ProgramId, RunOptions, StartingExecutors, Target, WorkerOptions};
-use kassay::instrument::layout::Slots;
-use kassay::suite::launch::Launch;
-use kassay::suite::resolve::Test;
+use kassay::Parsed;
+use kassay_ir::cfg::sites::SiteKind;
+use kassay_ir::instrument::layout::Slots;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::coverage::def_use;
+use kassay_run::exec::simulator::Simulator;
+use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_run::exec::{DeviceRequest, Executor, ProgramId, RunOptions, StartingExecutors, Target, WorkerOptions};
+use kassay_suite::launch::Launch;
+use kassay_suite::resolve::Test;
 
 use common::{Limits, median};
 
@@ -41,8 +41,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What is asked of a kind of devices.
 struct Demand {
-    /// A launch of fewer milliseconds says more about launching than about the kernel. A GPU's own clock has no such part,
-    /// and its launches are short.
+    /// A launch of fewer milliseconds says more about launching than about the kernel. A GPU's own clock has no such
+    /// part, and its launches are short.
     least_ms: f64,
     rounds: u32,
     /// Limits of the cost of coverage: for the median of the ratios, and for the worst one; and the goals.
@@ -179,7 +179,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 failures += 1;
             }
         }
-        // After every kernel: whoever ends the program early keeps what there is.
+        // After every kernel: if the program is ended early, what there is stays.
         if let Some(file) = &options.json {
             let device = executor.device();
             let kernels: Vec<serde_json::Value> = rows.iter().map(Row::to_json).collect();
@@ -323,8 +323,8 @@ fn measure(executor: &mut dyn Executor, path: &Path, options: &Options, rounds: 
     Ok(Row { kernel, items, original, instrumented, counted, mcdc, has_vectors, def_use, is_long_enough: true })
 }
 
-/// Returns how many times longer a test takes on one thread of the simulator if definitions are followed; the launch is a
-/// part of the test's.
+/// Returns how many times longer a test takes on one thread of the simulator if definitions are followed; the launch is
+/// a part of the test's.
 fn def_use_ratio(under_test: &KernelUnderTest<'_>, test: &Test, rounds: u32) -> Result<f64, Box<dyn Error>> {
     let mut test = test.clone();
     let range = &mut test.launch.range;

@@ -16,9 +16,9 @@ use std::time::Instant;
 
 use inkwell::context::Context;
 use kassay::OpenOptions;
-use kassay::api::Parsed;
-use kassay::suite::launch::{ArgValue, Launch};
-use kassay::suite::resolve::Suite;
+use kassay::Parsed;
+use kassay_suite::launch::{ArgValue, Launch};
+use kassay_suite::resolve::Suite;
 
 /// How many times faster `check` has to be at the median, and the goal.
 const LIMIT: f64 = 30.0;

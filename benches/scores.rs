@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use kassay::result::mutate::{MutateResult, Summary};
-use kassay::suite::resolve::Suite;
+use kassay_suite::resolve::Suite;
 
 /// The mean score of PENG's fuzz-made suites (chapter 5), in percent.
 const PENG: f64 = 74.9;

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{self, KernelFile, KernelUnderTest};
-use kassay::exec::simulator::observation::SimulationOptions;
-use kassay::exec::{HostCode, ProgramId, Simulator};
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
-use kassay::lower::host::emit::{Effort, emit};
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay_ir::kernel::compile;
+use kassay_ir::lower::native::emit::{Effort, emit};
+use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest};
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_run::exec::{HostCode, ProgramId, Simulator};
+use kassay_suite::launch::{ArgValue, Launch, NdRange};
 
 /// Vector addition, a reduction, a matrix product, and loops of accesses and barriers alone.
 const SOURCE: &str = "

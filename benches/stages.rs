@@ -9,16 +9,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::cfg::sites::Sites;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::exec::{Code, DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
-use kassay::instrument::coverage::CoveragePlan;
-use kassay::instrument::layout::Slots;
-use kassay::kernel::compile::{self, Format, Loaded};
-use kassay::kernel::options::KernelOptions;
-use kassay::kernel::{canonical, module, signature};
-use kassay::lower::spirv;
-use kassay::suite::resolve::{Suite, Test};
+use kassay_ir::cfg::sites::Sites;
+use kassay_ir::instrument::coverage::CoveragePlan;
+use kassay_ir::instrument::layout::Slots;
+use kassay_ir::kernel::compile::{self, Format, Loaded};
+use kassay_ir::kernel::{canonical, module, signature};
+use kassay_ir::lower::spirv;
+use kassay_judge::coverage::build::{self, KernelFile};
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::{Code, DeviceSelector, Executor, OpenClExecutor, ProgramId, RunOptions, Target, WorkerOptions};
+use kassay_suite::resolve::{Suite, Test};
 
 /// A kernel of about a hundred lines.
 const KERNEL: &str = "loop_shapes";
@@ -114,7 +114,7 @@ fn load(suite: &Suite, with_ast: bool) -> BenchResult<Loaded> {
 }
 
 /// Returns the first test, with a local size.
-fn first_test(suite: &Suite, interface: &kassay::kernel::interface::Interface, most: u64) -> BenchResult<Test> {
+fn first_test(suite: &Suite, interface: &kassay_model::interface::Interface, most: u64) -> BenchResult<Test> {
     let mut test = suite.resolve(interface, 0)?.into_iter().next().ok_or("there is no test")?;
     let range = &mut test.launch.range;
     range.local = Some(range.local_or_default(interface.required_local, most));

@@ -52,7 +52,7 @@ KASSAY_INLINE void __kassay_flush_group(__global uint *probe, uint stride, uint 
     }
 }
 
-/* The same for GPUs: an atomic whose result nobody uses does not wait for memory, but a read does. */
+/* The same for GPUs: an atomic whose result is unused does not wait for memory, but a read does. */
 KASSAY_INLINE void __kassay_flush_group_unread(__global uint *probe, uint stride, uint word, uint bits) {
     atomic_or(probe + KASSAY_HEADER + kassay_group() * stride + word, bits);
 }

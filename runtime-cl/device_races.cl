@@ -1,5 +1,5 @@
 /* Device functions that look for races: called before every access that may race. Compiled and linked like coverage.cl;
- * the numbers of words and bits are those of src/instrument/device_races/layout.rs.
+ * the numbers of words and bits are those of src/ir/instrument/device_races/layout.rs.
  *
  * Each cell of global memory has two words of shadow memory: who wrote it last (or accessed it atomically), and who read
  * it last. A word is the linear number of the work-group (24 bits), the interval between barriers that order the memory

@@ -2,7 +2,7 @@
  *
  * A work-item keeps its fuel (remaining loop iterations) and its latest fault in private words, which end up in
  * registers; both are reported to the slot at the end of the kernel. The numbers of words and of fault kinds are
- * those of src/instrument/layout.rs. */
+ * those of src/ir/instrument/layout.rs. */
 
 #define KASSAY_INLINE __attribute__((always_inline))
 
@@ -65,14 +65,16 @@ KASSAY_INLINE void __kassay_left(__private uint *spent, int fuel, uint code) {
     *spent = here != 0 ? code : *spent;
 }
 
-/* Called at the kernel's end. Fuel is also counted for work-items that had a fault, because tests may allow faults. */
+/* Called at the kernel's end. Fuel is also counted for work-items that had a fault, because tests may allow faults. Of
+ * the faults of several work-items the greatest code is kept, so that what is reported does not depend on which of them
+ * a device happens to run first. */
 KASSAY_INLINE void __kassay_report(__global const uint *probe, __global uint *slot, uint fault, int fuel, uint spent) {
     uint used = probe[KASSAY_FUEL] - (fuel < 0 ? 0 : (uint)fuel);
     if (used > slot[KASSAY_FUEL_USED]) {
         atomic_max(slot + KASSAY_FUEL_USED, used);
     }
     uint code = fault == 0 && fuel < 0 ? (spent == 0 ? KASSAY_OUT_OF_FUEL : spent) : fault;
-    if (code != 0 && atomic_cmpxchg(slot + KASSAY_FAULT, 0u, code) == 0) {
+    if (code != 0 && atomic_max(slot + KASSAY_FAULT, code) < code) {
         atomic_xchg(slot + KASSAY_FAULT_ITEM, __kassay_item());
     }
 }

@@ -1,4 +1,4 @@
-/* Declarations that the files of the simulator's runtime (`host*.cl`) share: the contexts in memory, as in `lower::host::abi`, and the
+/* Declarations that the files of the simulator's runtime (`host*.cl`) share: the contexts in memory, as in `lower::native::abi`, and the
  * placeholders that instrumentation fills in.
  *
  * These files are compiled for the target of the kernels under test, so that clang mangles their names like those in the
@@ -48,7 +48,7 @@ struct kassay_item {
 /* `abi::ITEM` and `abi::placeholder`. */
 __private struct kassay_item *__kassay_item_context(void);
 void __kassay_at_barrier(int flags, int scope);
-__private void *__kassay_at_exchange(__private void *value, ulong bytes, int sub_group);
+__private void *__kassay_at_exchange(__private void *value, ulong bytes, int kind);
 void __kassay_at_fence(int flags, int order, int scope);
 event_t __kassay_at_async_copy(__private void *destination, __private const void *source, ulong count, ulong element,
                                ulong destination_stride, ulong source_stride, event_t event);

@@ -5,6 +5,18 @@
 
 #define GROUPED 0
 #define SUB_GROUPED 1
+/* Added to these where a value that occurs once more changes nothing: the values of work-items that have returned, which CUDA
+ * does not wait for, are then those of others, and else 0. */
+#define REPEATABLE_add 0
+#define REPEATABLE_mul 0
+#define REPEATABLE_xor 0
+#define REPEATABLE_logical_xor 0
+#define REPEATABLE_min 2
+#define REPEATABLE_max 2
+#define REPEATABLE_and 2
+#define REPEATABLE_or 2
+#define REPEATABLE_logical_and 2
+#define REPEATABLE_logical_or 2
 
 /* The number of work-items, and the index of this one. */
 INNER uint work_group_count(void) { return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)); }
@@ -35,7 +47,7 @@ INNER uint sub_group_rank(void) { return get_sub_group_local_id(); }
 
 #define OPERATION(PREFIX, WHICH, T, NAME, OP, NEUTRAL)                                                                 \
     BUILTIN T PREFIX##_reduce_##NAME(T x) {                                                                            \
-        __private const T *values = EXCHANGE(T, x, WHICH);                                                             \
+        __private const T *values = EXCHANGE(T, x, WHICH + REPEATABLE_##NAME);                                         \
         FOLD(T, OP, 1, PREFIX##_count(), values[0])                                                                    \
     }                                                                                                                  \
     BUILTIN T PREFIX##_scan_inclusive_##NAME(T x) {                                                                    \
@@ -88,7 +100,7 @@ OPERATION(work_group, GROUPED, int, logical_xor, LOGICAL_XOR, 0)
 
 #define PREDICATES(PREFIX, WHICH)                                                                                      \
     BUILTIN int PREFIX##_all(int x) {                                                                                  \
-        __private const int *values = EXCHANGE(int, x, WHICH);                                                         \
+        __private const int *values = EXCHANGE(int, x, WHICH + REPEATABLE_and);                                        \
         FOLD(int, LOGICAL_AND, 0, PREFIX##_count(), 1)                                                                 \
     }                                                                                                                  \
     BUILTIN int PREFIX##_any(int x) {                                                                                  \

@@ -1,4 +1,4 @@
-/* The functions through which a kernel of a joint launch (src/lower/joint.rs, whose positions of words are repeated here) finds out
+/* The functions through which a kernel of a joint launch (src/model/joint.rs, whose positions of words are repeated here) finds out
  * which run a work-item belongs to: its ids, its parameters, its memory and its slot. Compiled and linked like ids.cl. What is found
  * out once, at the kernel's beginning, is kept in private words, which end up in registers. */
 

@@ -55,7 +55,8 @@ INNER void copy_bytes(__private uchar *to, __private const uchar *from, ulong by
 
 /* The first barrier lets everyone read what the exchange before this one left. Not inlined before lowering has seen how many bytes the
  * kernel's exchanges take. */
-__attribute__((noinline, convergent)) __private void *__kassay_at_exchange(__private void *value, ulong bytes, int sub_group) {
+__attribute__((noinline, convergent)) __private void *__kassay_at_exchange(__private void *value, ulong bytes, int kind) {
+    int sub_group = kind & 1;
     uint rank = (uint)get_local_linear_id();
     uint first = sub_group ? rank / SUB_GROUP * SUB_GROUP : 0;
     int flags = sub_group ? (int)OF_SUB_GROUP_BIT : 0;

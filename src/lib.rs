@@ -19,10 +19,10 @@
 //! # }
 //! ```
 //!
-//! The modules that the documentation does not show are not part of the interface and may change at any time.
-//! `ARCHITECTURE.md` describes them, the rooms, and which of them may import which; `tests/architecture` enforces these
-//! rules.
+//! The work is done by packages in the folders of `src/`, which are not part of the interface and may change at any
+//! time; `ARCHITECTURE.md` is their map.
 
+#![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 /// The example of the page is compiled with the documentation's tests.
@@ -30,52 +30,13 @@
 #[doc = include_str!("../docs/library.md")]
 struct LibraryPage;
 
-#[doc(hidden)]
-pub mod api;
-#[doc(hidden)]
-pub mod cfg;
-#[doc(hidden)]
-pub mod cli;
-#[doc(hidden)]
-pub mod compare;
-#[doc(hidden)]
-pub mod coverage;
-#[doc(hidden)]
-pub mod error;
-#[doc(hidden)]
-pub mod exec;
-#[doc(hidden)]
-pub mod files;
-#[doc(hidden)]
-pub mod generate;
-#[doc(hidden)]
-pub mod hash;
-#[doc(hidden)]
-pub mod host;
-#[doc(hidden)]
-pub mod instrument;
-#[doc(hidden)]
-pub mod kernel;
-#[doc(hidden)]
-pub mod llvm;
-#[doc(hidden)]
-pub mod lower;
-#[doc(hidden)]
-pub mod mutation;
-#[doc(hidden)]
-pub mod program;
-#[doc(hidden)]
-pub mod report;
-pub mod result;
-#[doc(hidden)]
-pub mod solve;
-#[doc(hidden)]
-pub mod suite;
-#[doc(hidden)]
-pub mod symbolic;
-#[doc(hidden)]
-pub mod sync;
+mod api;
+mod cli;
 
+#[doc(hidden)]
+pub use api::Parsed;
+#[doc(inline)]
+pub use api::changes_since;
 #[doc(inline)]
 pub use api::{
     CheckOptions, CodeForm, CompareOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected,
@@ -84,21 +45,28 @@ pub use api::{
     merge, merge_comparisons, merge_coverage, merge_set, mutate, open, report, report_text, report_to, run, schedule,
     tally, tally_by, tally_mutants,
 };
+#[doc(hidden)]
+pub use cli::check_project;
+pub use cli::main;
 #[doc(inline)]
-pub use coverage::build::Level;
+pub use kassay_base::error::{Error, Place, Report, Result};
 #[doc(inline)]
-pub use error::{Error, Place, Report, Result};
+pub use kassay_judge::coverage::build::Level;
 #[doc(inline)]
-pub use exec::DeviceRequest;
+pub use kassay_judge::mutation::catalogue::changed_lines::ChangedLines;
 #[doc(inline)]
-pub use mutation::level::{MutationLevel, OperatorLevel};
+pub use kassay_judge::mutation::catalogue::level::{MutationLevel, OperatorLevel};
 #[doc(inline)]
-pub use report::Format as ReportFormat;
+pub use kassay_results::report::Format as ReportFormat;
+#[doc(inline)]
+pub use kassay_results::result;
+#[doc(inline)]
+pub use kassay_run::exec::DeviceRequest;
 
 /// The interface of a kernel: what its arguments are.
 pub mod interface {
     #[doc(inline)]
-    pub use crate::kernel::interface::{
+    pub use kassay_model::interface::{
         Access, AddressSpace, Arg, ArgKind, ArgSource, Field, ImageKind, Interface, LocalVariable, Scalar, Step,
         Struct, Type,
     };
@@ -107,17 +75,17 @@ pub mod interface {
 /// The tests of a suite: their launches and what they expect.
 pub mod test {
     #[doc(inline)]
-    pub use crate::suite::Output;
+    pub use kassay_suite::Output;
     #[doc(inline)]
-    pub use crate::suite::compare::Tolerance;
+    pub use kassay_suite::compare::Tolerance;
     #[doc(inline)]
-    pub use crate::suite::faults::AllowedFault;
+    pub use kassay_suite::faults::AllowedFault;
     #[doc(inline)]
-    pub use crate::suite::launch::{
+    pub use kassay_suite::launch::{
         Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, NdRange, ResolvedRange,
     };
     #[doc(inline)]
-    pub use crate::suite::resolve::{Expectation, Test};
+    pub use kassay_suite::resolve::{Expectation, Test};
     #[doc(inline)]
-    pub use crate::suite::schedule::{Preemption, Schedule};
+    pub use kassay_suite::schedule::{Preemption, Schedule};
 }

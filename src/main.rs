@@ -1,5 +1,5 @@
 //! The `kassay` program; the library's `cli` room implements it.
 
 fn main() -> std::process::ExitCode {
-    kassay::cli::main()
+    kassay::main()
 }

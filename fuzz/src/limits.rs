@@ -50,7 +50,7 @@ unsafe impl GlobalAlloc for Limited {
     }
 }
 
-/// Has writing to what nobody reads fail, as in every Rust program whose `main` is Rust's.
+/// Makes writing to a pipe without a reader fail, as in every Rust program whose `main` is Rust's.
 pub fn ignore_closed_sockets() {
     // SAFETY: ignoring it is always a valid action.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };

@@ -1,5 +1,5 @@
-//! The program that libFuzzer drives: one for all targets, of which `KASSAY_FUZZ_TARGET` names one. `scripts/fuzz` builds and
-//! runs it.
+//! The program that libFuzzer drives: one for all targets, of which `KASSAY_FUZZ_TARGET` names one. `scripts/fuzz`
+//! builds and runs it.
 
 #![no_main]
 

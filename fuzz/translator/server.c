@@ -16,7 +16,7 @@
 typedef int (*Main)(int, char **, char **);
 static Main translate;
 
-// The limits that kassay sets for a translator (src/kernel/external_tools.rs), which it can set here for the client only; but for a
+// The limits that kassay sets for a translator (src/base/external_tools.rs), which it can set here for the client only; but for a
 // shorter time, because translators do not end on some inputs.
 static void limit(void) {
   setrlimit(RLIMIT_CPU, &(struct rlimit){2, 3});

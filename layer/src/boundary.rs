@@ -1,8 +1,10 @@
 //! Keeps failures of the layer away from the program.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use crate::spool;
 
 /// Set when something here has panicked: the shadow may be wrong from then on, so the layer only lets calls through.
 static STEPPED_ASIDE: AtomicBool = AtomicBool::new(false);
@@ -21,9 +23,8 @@ pub fn shielded<R>(work: impl FnOnce() -> R) -> Option<R> {
         Ok(result) => Some(result),
         Err(_) => {
             if !STEPPED_ASIDE.swap(true, Ordering::Relaxed) {
-                let _ = catch_unwind(|| {
-                    crate::spool::note("stepped-aside", "the layer failed and only lets calls through")
-                });
+                let tell = || spool::note("stepped-aside", "the layer failed and only lets calls through");
+                let _ = catch_unwind(tell);
             }
             None
         }
@@ -33,9 +34,4 @@ pub fn shielded<R>(work: impl FnOnce() -> R) -> Option<R> {
 /// Whether the layer has failed and only lets calls through.
 pub fn has_stepped_aside() -> bool {
     STEPPED_ASIDE.load(Ordering::Relaxed)
-}
-
-/// Locks a mutex, also one whose holder has panicked.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

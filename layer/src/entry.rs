@@ -1,14 +1,13 @@
 //! The exported functions.
 //!
-//! As a *proxy driver* the library is named by an `.icd` file: a loader asks it for platforms, it opens the real drivers,
-//! hands on their platforms as they are, and overwrites entries of their dispatch tables. As an *ICD layer* it is named
-//! by `OPENCL_LAYERS` and gives the loader a table. If both happen, calls to drivers whose tables are overwritten pass the
-//! layer untouched.
+//! As a *proxy driver* the library is named by an `.icd` file: a loader asks it for platforms, it opens the real
+//! drivers, hands on their platforms as they are, and overwrites entries of their dispatch tables. As an *ICD layer* it
+//! is named by `OPENCL_LAYERS` and gives the loader a table. If both happen, calls to drivers whose tables are
+//! overwritten pass the layer untouched.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use opencl_sys::cl_icd::cl_icd_dispatch;
 use opencl_sys::cl_layer::{
@@ -20,41 +19,25 @@ use opencl_sys::{
 };
 
 use crate::boundary::shielded;
-use crate::driver::{self, Patch};
+use crate::driver::opened::{self, GetFunction, Opened};
+use crate::driver::{self, Patch, text};
+use crate::lifecycle;
 use crate::spool;
 use crate::spool::process;
-use crate::wrappers::devices::text;
-use crate::wrappers::{Way, extensions};
+use crate::wrappers::table::{self, Way};
 
 type GetPlatformIds = unsafe extern "C" fn(cl_uint, *mut cl_platform_id, *mut cl_uint) -> cl_int;
-type GetFunction = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
-/// A real driver.
-struct Opened {
-    get_function: Option<GetFunction>,
-    /// What it lists its platforms by.
-    listing: usize,
-    platforms: Vec<usize>,
+/// Notes the first call in this process.
+fn start(way: &'static str) {
+    process::start(way);
+    lifecycle::watch();
 }
 
-static OPENED: OnceLock<Vec<Opened>> = OnceLock::new();
-
-/// The platforms of kassay's own drivers, if these stand in and a loader has asked for them.
-pub fn stand_ins() -> Vec<usize> {
-    let opened = OPENED.get().filter(|_| spool::config().stand_in);
-    opened.into_iter().flatten().flat_map(|driver| driver.platforms.iter().copied()).collect()
-}
-
-/// The functions by which this library and the drivers that it has opened list their platforms.
-pub fn listing_functions() -> Vec<usize> {
-    let own = clIcdGetPlatformIDsKHR as *const () as usize;
-    OPENED.get().into_iter().flatten().map(|driver| driver.listing).chain([own]).collect()
-}
-
-/// The real drivers, opened at the first call. Whoever comes meanwhile waits, as it would for the loader.
+/// The real drivers, opened at the first call.
 fn opened() -> &'static [Opened] {
-    OPENED.get_or_init(|| {
-        process::start("proxy");
+    opened::drivers(clIcdGetPlatformIDsKHR as *const () as usize, || {
+        start("proxy");
         // SAFETY: the files are drivers that kassay or the system names.
         spool::config().drivers.iter().filter_map(|path| unsafe { open(path) }).collect()
     })
@@ -108,7 +91,8 @@ unsafe fn patch(platform: cl_platform_id) -> Patch {
     let version = (*table)
         .clGetPlatformInfo
         .and_then(|get| text(|size, value, size_ret| get(platform, CL_PLATFORM_VERSION, size, value, size_ret)));
-    driver::patch(table, driver::entries_of_version(version.as_deref().unwrap_or_default()))
+    let entries = driver::entries_of_version(version.as_deref().unwrap_or_default());
+    driver::patch(table, entries, |wrappers| table::fill(wrappers, Way::Driver))
 }
 
 /// Hands on the platforms of the real drivers (`cl_khr_icd`).
@@ -164,7 +148,7 @@ pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *
         })
     });
     match found.flatten() {
-        Some((platform, address)) => extensions::wrapped(platform as *const c_void, name, address, Way::Driver),
+        Some((platform, address)) => table::wrapped(platform as *const c_void, name, address, Way::Driver),
         None => std::ptr::null_mut(),
     }
 }
@@ -236,8 +220,8 @@ pub unsafe extern "C" fn clInitLayer(
     }
     *entries_ret = entries;
     *table_ret = shielded(|| {
-        process::start("layer");
-        driver::init_layer(target, entries as usize)
+        start("layer");
+        driver::init_layer(target, entries as usize, |wrappers| table::fill(wrappers, Way::Layer))
     })
     .unwrap_or(target);
     CL_SUCCESS

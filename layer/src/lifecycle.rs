@@ -4,23 +4,17 @@
 //! allocated or freed between the fork and the child's next call: another thread may have been anywhere.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{MutexGuard, Once};
 
 use crate::boundary;
+use crate::capture::{self, Kinds};
+use crate::generation;
+use crate::live::{self, Table};
 use crate::shadow::{self, State};
 use crate::spool::counts::Header;
 use crate::spool::process::{self, Current};
 
-/// Counts the forks between the process that loaded the library and this one.
-static GENERATION: AtomicU64 = AtomicU64::new(0);
-
-/// Tells a process from the one that it was forked from.
-pub fn generation() -> u64 {
-    GENERATION.load(Ordering::Relaxed)
-}
-
-/// Asks to be told of forks and of the end, once.
+/// Registers for notification of forks and of the end, once.
 pub fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -32,8 +26,12 @@ pub fn watch() {
     });
 }
 
-/// The locks that are held through a fork, so that the child does not inherit one that nobody will release.
-struct Held(UnsafeCell<Option<(MutexGuard<'static, Current>, MutexGuard<'static, State>)>>);
+/// The locks that are held through a fork, so that the child does not inherit one that is never released.
+struct Held(UnsafeCell<Option<Locks>>);
+
+/// The one that is taken first comes last, as it is released last.
+type Locks =
+    (MutexGuard<'static, Current>, MutexGuard<'static, Table>, MutexGuard<'static, Kinds>, MutexGuard<'static, State>);
 
 // SAFETY: only the thread that forks touches the cell, while it holds the very locks that are in it.
 unsafe impl Sync for Held {}
@@ -43,9 +41,11 @@ static HELD: Held = Held(UnsafeCell::new(None));
 extern "C" fn before_fork() {
     boundary::shielded(|| {
         let state = shadow::state();
+        let kinds = capture::kinds();
+        let table = live::table();
         let current = process::hold();
         // SAFETY: see `Held`.
-        unsafe { *HELD.0.get() = Some((current, state)) };
+        unsafe { *HELD.0.get() = Some((current, table, kinds, state)) };
     });
 }
 
@@ -55,7 +55,7 @@ extern "C" fn after_fork_in_parent() {
 }
 
 extern "C" fn after_fork_in_child() {
-    GENERATION.fetch_add(1, Ordering::Relaxed);
+    generation::begin();
     after_fork_in_parent();
 }
 

@@ -1,26 +1,29 @@
 //! Which platforms come first, where kassay's own drivers stand in because neither the user nor the system names one.
 //!
-//! A program may have platforms of its own all the same: loaders of packages also look in folders of their own (that of pyopencl's
-//! wheels in `PYOPENCL_HOME`), but after the folder through which the proxy comes in. As a layer, the library hands on the program's own
-//! platforms first. A loader without layers lists them itself; then there is only a note.
+//! A program may have platforms of its own all the same: loaders of packages also look in folders of their own (that of
+//! pyopencl's wheels in `PYOPENCL_HOME`), but after the folder through which the proxy comes in. As a layer, the
+//! library hands on the program's own platforms first. A loader without layers lists them itself; then there is only a
+//! note.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::Once;
 
 use opencl_sys::{
-    CL_CONTEXT_PLATFORM, CL_INVALID_OPERATION, CL_INVALID_PLATFORM, CL_SUCCESS, cl_context, cl_context_properties,
-    cl_device_id, cl_device_type, cl_int, cl_platform_id, cl_platform_info, cl_uint,
+    CL_INVALID_OPERATION, CL_INVALID_PLATFORM, CL_SUCCESS, cl_int, cl_platform_id, cl_platform_info, cl_uint,
 };
 
 use crate::boundary::shielded;
-use crate::driver::{self, Driver, call};
-use crate::entry;
+use crate::driver::{self, Driver, call, opened};
 use crate::spool;
-use crate::wrappers::{ContextCallback, devices};
+
+/// The platforms of kassay's own drivers, if these stand in and a loader has asked for them.
+fn stand_ins() -> Vec<usize> {
+    if spool::config().stand_in { opened::platforms() } else { Vec::new() }
+}
 
 /// The platforms of the loader, the program's own first; `None` if there are none of both kinds.
 unsafe fn own_first(loader: &Driver) -> Option<Vec<cl_platform_id>> {
-    let stand_ins = entry::stand_ins();
+    let stand_ins = stand_ins();
     if stand_ins.is_empty() {
         return None;
     }
@@ -50,9 +53,9 @@ pub unsafe extern "C" fn get_ids(room: cl_uint, platforms: *mut cl_platform_id, 
     status
 }
 
-/// Returns the platform that a null one stands for, if the loader lets it stand for its first one and that is not the program's own. The
-/// user's `OCL_ICD_DEFAULT_PLATFORM` is a number in the list.
-unsafe fn default() -> Option<cl_platform_id> {
+/// Returns the platform that a null one stands for, if the loader lets it stand for its first one and that is not the
+/// program's own. The user's `OCL_ICD_DEFAULT_PLATFORM` is a number in the list.
+pub unsafe fn default() -> Option<cl_platform_id> {
     let loader = driver::layer()?;
     let all = shielded(|| own_first(loader)).flatten()?;
     let mut count = 0;
@@ -62,18 +65,6 @@ unsafe fn default() -> Option<cl_platform_id> {
     }
     let number = std::env::var("OCL_ICD_DEFAULT_PLATFORM").map_or(Some(0), |number| number.parse().ok());
     all.get(number?).copied()
-}
-
-/// Lists devices.
-pub unsafe extern "C" fn get_device_ids(
-    platform: cl_platform_id,
-    kind: cl_device_type,
-    room: cl_uint,
-    ids: *mut cl_device_id,
-    count: *mut cl_uint,
-) -> cl_int {
-    let platform = if platform.is_null() { default().unwrap_or(platform) } else { platform };
-    crate::wrappers::clGetDeviceIDs::through_layer(platform, kind, room, ids, count)
 }
 
 /// Answers for a platform.
@@ -89,31 +80,10 @@ pub unsafe extern "C" fn get_info(
     call!(loader, clGetPlatformInfo(platform, what, size, value, size_ret))
 }
 
-/// Makes a context of devices of a type.
-pub unsafe extern "C" fn create_context_from_type(
-    properties: *const cl_context_properties,
-    kind: cl_device_type,
-    notify: ContextCallback,
-    data: *mut c_void,
-    error: *mut cl_int,
-) -> cl_context {
-    let create = crate::wrappers::clCreateContextFromType::through_layer;
-    let platform = if devices::platform(properties).is_null() { default() } else { None };
-    let Some(platform) = platform else { return create(properties, kind, notify, data, error) };
-    let mut all = vec![CL_CONTEXT_PLATFORM as cl_context_properties, platform as cl_context_properties];
-    let mut at = properties;
-    while !at.is_null() && *at != 0 {
-        all.extend([*at, *at.add(1)]);
-        at = at.add(2);
-    }
-    all.push(0);
-    create(all.as_ptr(), kind, notify, data, error)
-}
-
 /// Tells kassay, at the first context, that the loader has no layers but has drivers of the program's own.
 pub fn note_order() {
     static TOLD: Once = Once::new();
-    if entry::stand_ins().is_empty() || driver::layer().is_some() {
+    if stand_ins().is_empty() || driver::layer().is_some() {
         return;
     }
     TOLD.call_once(|| {
@@ -139,7 +109,7 @@ fn other_drivers() -> Vec<String> {
     let mut names: Vec<CString> = Vec::new();
     // SAFETY: the function gets the list, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut names).cast()) };
-    let known = entry::listing_functions();
+    let known = opened::listing_functions();
     let is_driver = |name: &CString| {
         // SAFETY: the library is loaded already, and the handle is given back.
         let address = unsafe {

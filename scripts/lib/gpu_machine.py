@@ -30,7 +30,11 @@ def unpack(pack, program, folder):
     for file in (folder / "bin").iterdir():
         file.chmod(0o755)
     environment = dict(os.environ)
+    # C++'s own headers come before those of C that they wrap.
+    headers = sorted((folder / "include").glob("c++/*")) + sorted((folder / "include").glob("*-linux-gnu/c++/*"))
+    headers += [folder / "include", *sorted((folder / "include").glob("*-linux-gnu"))]
     environment.update(
+        CPLUS_INCLUDE_PATH=":".join(map(str, headers)),
         LD_LIBRARY_PATH=f"{folder}/lib:{os.environ.get('LD_LIBRARY_PATH', '')}",
         PATH=f"{folder}/llvm/bin:{os.environ.get('PATH', '')}",
         KASSAY_LIBCLC=f"{folder}/nvptx64--.bc",
@@ -154,7 +158,7 @@ def workers_left(kassay):
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0") if folder.name.isdigit() else []
             parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1]) if words else 0
-            if len(words) > 2 and words[1] == b"worker" and parent == 1 and pathlib.Path(os.readlink(folder / "exe")) == kassay:
+            if len(words) > 2 and words[1] == b"worker" and parent == 1 and pathlib.Path(os.readlink(folder / "exe")).parent == kassay.parent:
                 left.append(int(folder.name))
         except (OSError, ValueError, IndexError):
             continue

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use kassay_model::interface::Type;
+use kassay_model::kernel_files::KernelFile;
+use kassay_model::options::{KernelOptions, Language};
+use kassay_results::result::run::{AgainstSource, Comparison};
+use kassay_run::exec::{Code, Fault, Observation};
+use kassay_suite::compare;
+use kassay_suite::resolve::Test;
+
 use super::opened::Opened;
-use crate::exec::{Code, Fault, Observation};
-use crate::kernel::interface::Type;
-use crate::kernel::kernel_files::KernelFile;
-use crate::kernel::options::{KernelOptions, Language};
-use crate::result::run::{AgainstSource, Comparison};
-use crate::suite::compare;
-use crate::suite::resolve::Test;
 
 /// How often the source runs again to see whether it leaves the same each time.
 pub const REPETITIONS: u32 = 3;
@@ -43,8 +44,8 @@ pub fn code(opened: &Opened) -> Result<Code, String> {
 /// Returns options of a kernel as a driver takes them.
 fn driver_options(path: &Path, options: &KernelOptions) -> Result<String, String> {
     let language = options.language(path);
-    if language == Language::CppForOpenCl {
-        return Err("drivers do not compile C++ for OpenCL".to_owned());
+    if language != Language::OpenClC {
+        return Err(format!("drivers do not compile {}", language.name()));
     }
     let mut all = vec![format!("-cl-std={}", options.effective_cl_std(language))];
     let given = options.as_arguments();
@@ -70,8 +71,8 @@ fn quoted(word: &str) -> String {
     if word.contains([' ', '\t']) { format!("\"{word}\"") } else { word.to_owned() }
 }
 
-/// Compares what a test's launches have left: kassay's code, and the source. `types`: of the memory behind arguments, by position; `again`
-/// runs the source once more.
+/// Compares what a test's launches have left: kassay's code, and the source. `types`: of the memory behind arguments,
+/// by position; `again` runs the source once more.
 pub fn compared<E>(
     test: &Test,
     types: &[Option<Type>],

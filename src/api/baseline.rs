@@ -5,21 +5,22 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::hash;
+use kassay_results::report::text::change;
+use kassay_results::result::any::AnyResult;
+use kassay_results::result::mutate::{Comparison, MutateResult, NewSurvivor};
+use kassay_results::result::new_survivors::new_survivors;
+use kassay_results::result::set::MutateSet;
+use kassay_results::result::store;
 use serde::{Deserialize, Serialize};
 
 use super::opened::Opened;
-use crate::error::{Error, Result};
-use crate::hash;
-use crate::report::text::change;
-use crate::result::mutate::{Comparison, MutateResult, NewSurvivor};
-use crate::result::new_survivors::new_survivors;
-use crate::result::set::MutateSet;
-use crate::result::store::{self, AnyResult};
 
 /// Results of an earlier mutation run: of one kernel, of several, or those in a result of `kassay ci`.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Baseline {
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     file: PathBuf,
     /// A hash of the file's contents.
     contents: u64,
@@ -51,10 +52,12 @@ impl Baseline {
         let result = store::read(file)?;
         let contents = hash::of(std::fs::read(file).unwrap_or_default());
         let (results, is_set): (Vec<_>, bool) = match result {
-            AnyResult::Mutate(result) => (vec![(None, Arc::new(*result))], false),
-            AnyResult::MutateSet(set) if set.program.is_none() => (of_set(*set), true),
-            AnyResult::MutateSet(_) => {
+            AnyResult::Mutate(set) if set.program.is_some() => {
                 return Err(wrong("is about the kernels of a host program, not about suites".to_owned()));
+            }
+            AnyResult::Mutate(set) => {
+                let is_set = set.is_set();
+                (of_set(*set), is_set)
             }
             AnyResult::Ci(result) => match result.mutate {
                 Some(set) => (of_set(set), true),
@@ -133,7 +136,8 @@ fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| !matches!(part, std::path::Component::CurDir)).collect()
 }
 
-/// Says how many mutants of a kernel survive that did not in the baseline, and where they are; nothing if there are none.
+/// Says how many mutants of a kernel survive that did not in the baseline, and where they are; nothing if there are
+/// none.
 pub(super) fn of_new_survivors(result: &MutateResult) -> Option<String> {
     let new = result.baseline.as_ref().map(|baseline| baseline.new_survivors.as_slice()).unwrap_or_default();
     if new.is_empty() {
@@ -144,7 +148,7 @@ pub(super) fn of_new_survivors(result: &MutateResult) -> Option<String> {
         let (at, change) = (&mutant.location, change(mutant));
         Some(match at.start.line {
             0 => format!("{}: {change}", mutant.id),
-            line => format!("{}:{line}:{}: {} {change}", at.file, at.start.column, mutant.operator),
+            _ => format!("{}:{}: {} {change}", at.file, at.start, mutant.operator),
         })
     };
     let places: Vec<String> = new.iter().filter_map(place).collect();

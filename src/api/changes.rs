@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::error::{Error, Result};
-use crate::mutation::changed_lines::ChangedLines;
+use kassay_base::error::{Error, Result};
+use kassay_judge::mutation::catalogue::changed_lines::ChangedLines;
 
-/// Returns the lines that changed since a revision, in the working tree of the git repository that holds a folder; files that git
-/// does not know yet are new.
+/// Returns the lines that changed since a revision, in the working tree of the git repository that holds a folder;
+/// files that git does not know yet are new.
 ///
 /// # Errors
 /// `Caller` if the folder is in no repository or there is no such revision; `Environment` if git is missing or fails.
@@ -42,7 +42,8 @@ pub fn changes_since(revision: &str, folder: impl AsRef<Path>) -> Result<Changed
     Ok(changed)
 }
 
-/// Returns the folders to which paths of a diff may be relative: a folder, and the git repository that holds it, if any.
+/// Returns the folders to which paths of a diff may be relative: a folder, and the git repository that holds it, if
+/// any.
 pub fn roots_of_diffs(folder: &Path) -> Vec<PathBuf> {
     let repository = git(folder, ["rev-parse", "--show-toplevel"]).ok();
     std::iter::once(folder.to_owned())

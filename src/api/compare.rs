@@ -7,47 +7,55 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files;
+use kassay_base::hash;
+use kassay_ir::cfg::sites::SiteKind;
+use kassay_ir::llvm::{Function, View};
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::mutation::Selection;
+use kassay_judge::mutation::campaign::CampaignContext;
+use kassay_judge::mutation::campaign::equivalence_classes;
+use kassay_judge::mutation::catalogue::level::MutationLevel;
+use kassay_judge::mutation::catalogue::mutant::Mutant;
+use kassay_judge::mutation::catalogue::operators::{OPERATORS, Subject};
+use kassay_judge::mutation::catalogue::source_level;
+use kassay_judge::mutation::enumerate;
+use kassay_judge::mutation::equivalence::across_levels;
+use kassay_results::result::Header;
+use kassay_results::result::any::AnyResult;
+use kassay_results::result::compare::{
+    self as result, CodeSize, CompareResult, FailedSuite, KernelComparison, LeftOut,
+};
+use kassay_results::result::journal::{self, Journal};
+use kassay_results::result::merge::join_devices;
+use kassay_results::result::mutate::MutateResult;
+use kassay_results::result::shard::Shard;
+use kassay_results::result::store;
+use kassay_study::study::{self, LevelRun, Study};
+use kassay_study::total::total;
+use kassay_suite::resolve::{Suite, Test};
 use serde::{Deserialize, Serialize};
 
 use super::input::SyntaxTree;
 use super::mutate::{MutateOptions, mutate_then};
-use super::observer::{OfVariants, Silent, Work, run_parallel};
+use super::observer::{OfSpecialisations, Silent, Work, run_parallel};
 use super::opened::Opened;
 use super::options::{OpenOptions, check_range, options};
 use super::{faults, metrics, pool};
-use crate::cfg::sites::SiteKind;
-use crate::compare::study::{self, LevelRun, Study};
-use crate::compare::total::total;
-use crate::coverage::build::{KernelUnderTest, Level};
-use crate::error::{Error, Result};
-use crate::files;
-use crate::hash;
-use crate::llvm::{Function, View};
-use crate::mutation::campaign::CampaignContext;
-use crate::mutation::level::MutationLevel;
-use crate::mutation::mutant::Mutant;
-use crate::mutation::operators::{OPERATORS, Subject};
-use crate::mutation::{Selection, enumerate, equivalence_classes, source_level, twins};
-use crate::result::Header;
-use crate::result::compare::{self as result, CodeSize, CompareResult, FailedSuite, KernelComparison, LeftOut};
-use crate::result::journal::{self, Journal};
-use crate::result::merge::join_devices;
-use crate::result::mutate::MutateResult;
-use crate::result::shard::Shard;
-use crate::result::store::{self, AnyResult};
-use crate::suite::resolve::{Suite, Test};
 
 options! {
     /// Options of [`compare`].
     pub struct CompareOptions {
         /// The levels to compare.
-        levels: Vec<MutationLevel> = MutationLevel::ALL.to_vec(),
+        levels: Vec<MutationLevel> = MutationLevel::COMPARED.to_vec(),
         /// How many tests are generated in addition to each suite's.
         tests: u64 = 0,
         /// How many random suites each estimate rests on.
         samples: u32 = 200,
-        /// A folder with faulty variants of the kernel's file, to hold scores and coverage against finding them. For several
-        /// suites it has folders with the names of the kernels' files, in which the variants are, or a folder `faults` with them.
+        /// A folder with faulty variants of the kernel's file, to hold scores and coverage against finding them. For
+        /// several suites it has folders with the names of the kernels' files, in which the variants are, or a folder
+        /// `faults` with them.
         faults: Option<PathBuf> = None,
         /// Runs of a mutant per test; `None`: as for [`mutate`](super::mutate).
         repeats: Option<u32> = None,
@@ -84,8 +92,9 @@ impl Entry {
 /// use kassay::{CompareOptions, MutationLevel, OpenOptions, compare};
 ///
 /// let open = OpenOptions::new().device("sim".into());
-/// let levels = vec![MutationLevel::Canonical, MutationLevel::Ir(kassay::Level::O2)];
-/// let result = compare(&["testdata/vector_add/suite.toml"], &open, &CompareOptions::new().levels(levels).samples(20))?;
+/// let levels = vec![MutationLevel::CANONICAL, MutationLevel::Ir(kassay::Level::O2)];
+/// let options = CompareOptions::new().levels(levels).samples(20);
+/// let result = compare(&["testdata/vector_add/suite.toml"], &open, &options)?;
 /// let rows = result.kernels[0].levels.iter().filter(|row| row.concept == "all");
 /// assert_eq!(rows.map(|row| row.level.as_str()).collect::<Vec<_>>(), ["canonical", "ir:O2"]);
 /// # Ok(())
@@ -93,8 +102,8 @@ impl Entry {
 /// ```
 ///
 /// # Errors
-/// `Caller` if an option is wrong or the only suite is; those of the device and of the journal. Of several suites, those
-/// that fail are named in the result.
+/// `Caller` if an option is wrong or the only suite is; those of the device and of the journal. Of several suites,
+/// those that fail are named in the result.
 pub fn compare(suites: &[impl AsRef<Path>], open: &OpenOptions, options: &CompareOptions) -> Result<CompareResult> {
     let begun = Instant::now();
     options.check(open)?;
@@ -299,8 +308,8 @@ fn compare_suite(
     options: &CompareOptions,
     is_only: bool,
 ) -> Result<KernelComparison> {
-    let first = open.clone().level(Level::Raw).open(suite)?;
-    if first.variants().len() > 1 {
+    let first = open.clone().level(MutationLevel::CANONICAL).open(suite)?;
+    if first.specialisations().len() > 1 {
         return Err(Error::caller(
             "levels are compared on one program, and the tests have different values of specialisation constants",
         )
@@ -372,7 +381,7 @@ fn run_levels(
     let open = open
         .clone()
         .jobs((open.jobs / threads as u32).max(1))
-        .observer(Arc::new(OfVariants::new(Arc::clone(&open.observer))));
+        .observer(Arc::new(OfSpecialisations::new(Arc::clone(&open.observer))));
     run_parallel(&mut vec![(); threads], &levels, "levels", &Silent, |(), level| {
         run_level(suite, *level, more, &open, options)
     })
@@ -387,8 +396,8 @@ fn run_level(
     options: &CompareOptions,
 ) -> Result<LevelRun> {
     let begun = Instant::now();
-    let opened: Opened = open.clone().level(level.optimisation()).open_with_more(suite, more.to_vec())?;
-    let mutate_options = MutateOptions::new().level(level).repeats(options.repeats).full_matrix(true);
+    let opened: Opened = open.clone().level(level).open_with_more(suite, more.to_vec())?;
+    let mutate_options = MutateOptions::new().repeats(options.repeats).full_matrix(true);
     let found = RefCell::new((HashMap::new(), CodeSize::default()));
     let jobs = opened.options().jobs as usize;
     let result = mutate_then(&opened, &mutate_options, &|campaign, result| {
@@ -399,8 +408,8 @@ fn run_level(
     Ok(LevelRun { level, result, forms, code, elapsed_s: begun.elapsed().as_secs_f64() })
 }
 
-/// Returns by id what the mutants that count become when they are optimised: a mutant that equals the original or another
-/// one of its level has no twins of its own.
+/// Returns by id what the mutants that count become when they are optimised: a mutant that equals the original or
+/// another one of its level has no twins of its own.
 fn forms_of(
     campaign: &CampaignContext<'_, '_>,
     level: MutationLevel,
@@ -417,7 +426,7 @@ fn forms_of(
         }
     };
     let wanted: Vec<Mutant> = mutants.into_iter().filter(|mutant| wanted.contains(mutant.id.as_str())).collect();
-    twins::forms(campaign.under_test, &wanted, jobs)
+    across_levels::forms(campaign.under_test, &wanted, jobs)
 }
 
 fn size_of(under_test: &KernelUnderTest<'_>) -> CodeSize {
@@ -428,8 +437,8 @@ fn size_of(under_test: &KernelUnderTest<'_>) -> CodeSize {
     }
 }
 
-/// Returns a hash of everything that determines the numbers, in hexadecimal: the suites and kernels as they are, and the
-/// options.
+/// Returns a hash of everything that determines the numbers, in hexadecimal: the suites and kernels as they are, and
+/// the options.
 fn configuration(suites: &[&Path], open: &OpenOptions, options: &CompareOptions) -> String {
     let mut text =
         format!("{} {:?} {:?} {:?}", env!("CARGO_PKG_VERSION"), options.of_result(), options.repeats, open.seed);

@@ -1,5 +1,20 @@
 //! Measures what the tests of a suite cover.
 
+use kassay_base::error::{Error, Result};
+use kassay_ir::cfg::folded;
+use kassay_ir::instrument::layout::Slots;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::coverage::def_use::{self, DefUseCode, Followed};
+use kassay_judge::coverage::measure::{self, MappedPrograms, MeasureOptions, Measured, Programs};
+use kassay_judge::coverage::{group_order, mcdc, summary};
+use kassay_model::code::Target;
+use kassay_results::result::cover::{CoverResult, Coverage, TestOutcome};
+use kassay_results::result::def_use::DefUse;
+use kassay_results::result::mcdc::{Criterion, Mcdc};
+use kassay_results::result::{Device, Header};
+use kassay_run::exec::simulator::{self, Simulator};
+use kassay_run::exec::{Executor, ProgramId};
+use kassay_suite::resolve::Test;
 use serde::{Deserialize, Serialize};
 
 use super::executors::{self, Loading};
@@ -8,21 +23,6 @@ use super::observer::run_parallel;
 use super::opened::Opened;
 use super::options::{check_range, options};
 use super::run;
-use crate::cfg::folded;
-use crate::coverage::build::KernelUnderTest;
-use crate::coverage::def_use::{self, DefUseCode, Followed};
-use crate::coverage::measure::{self, MappedPrograms, MeasureOptions, Measured, Programs};
-use crate::coverage::{group_order, mcdc, summary};
-use crate::error::{Error, Result};
-use crate::exec::simulator::{self, Simulator};
-use crate::exec::{Executor, ProgramId};
-use crate::instrument::layout::Slots;
-use crate::lower::code::Target;
-use crate::result::cover::{CoverResult, Coverage, TestOutcome};
-use crate::result::def_use::DefUse;
-use crate::result::mcdc::{Criterion, Mcdc};
-use crate::result::{Device, Header};
-use crate::suite::resolve::Test;
 
 options! {
     /// Options of [`cover`].
@@ -38,8 +38,8 @@ options! {
         repeats: u32 = 3,
         /// Whether notes name the conditions that clang folded into others.
         explain: bool = false,
-        /// Whether the driver's own compiler makes the same of the kernel's text: each test runs with both before. What is not
-        /// the same is a complaint.
+        /// Whether the driver's own compiler makes the same of the kernel's text: each test runs with both before. What
+        /// is not the same is a complaint.
         against_source: bool = false,
     }
 }
@@ -76,8 +76,8 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     let begun = opened.begin();
     opened.check_suite()?;
     let beside = options.against_source.then(|| run::beside_sources(opened)).transpose()?.unwrap_or_default();
-    let variants = opened.variants();
-    let [first, others @ ..] = &variants[..] else { return Err(Error::internal("nothing is opened")) };
+    let specialisations = opened.specialisations();
+    let [first, others @ ..] = &specialisations[..] else { return Err(Error::internal("nothing is opened")) };
     if options.def_use && !others.is_empty() {
         return Err(Error::caller("pairs of definitions and uses are those of one program, and the tests have different values of specialisation constants")
             .help("write a suite for each set of values, or leave out --def-use"));
@@ -89,13 +89,13 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         let Ran { mut measured, tests, device, target, note } = run_tests(first, parsed, under_test, options)?;
         let sites = &under_test.sites;
         let mut left_out = Vec::from_iter(note);
-        for variant in others {
-            variant.with_suite(SyntaxTree::Needed, |other| {
+        for specialisation in others {
+            specialisation.with_suite(SyntaxTree::Needed, |other| {
                 let with_vectors = options.mcdc.map(|_| other.under_test.with_vectors()).transpose()?;
                 let under_test = with_vectors.as_ref().unwrap_or(&other.under_test);
                 let is_same = summary::rows(sites, "") == summary::rows(&under_test.sites, "");
-                variant.check_same("sites", is_same)?;
-                let ran = run_tests(variant, other, under_test, options)?;
+                specialisation.check_same("sites", is_same)?;
+                let ran = run_tests(specialisation, other, under_test, options)?;
                 measured.extend(ran.measured);
                 left_out.extend(ran.note);
                 Ok(())
@@ -155,7 +155,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     })
 }
 
-/// What a run of a variant's tests showed.
+/// What a run of a specialisation's tests showed.
 struct Ran {
     measured: Vec<Measured>,
     /// The tests, with work-group sizes that fit the device.
@@ -167,7 +167,7 @@ struct Ran {
     note: Option<String>,
 }
 
-/// Runs the tests of a variant. `under_test`: its kernel, with what is to be measured.
+/// Runs the tests of a specialisation. `under_test`: its kernel, with what is to be measured.
 fn run_tests(
     opened: &Opened,
     parsed: &Parsed<'_>,

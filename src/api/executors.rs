@@ -1,19 +1,25 @@
 //! Starts the executors for a suite's tests, with the original kernel being loaded.
 
-use super::input::Parsed;
-use super::opened::Opened;
-use crate::coverage::build::KernelUnderTest;
-use crate::error::{Error, Result};
-use crate::exec::{
+use std::time::Duration;
+
+use kassay_base::error::{Error, Result};
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_model::code::LoweringOptions;
+use kassay_model::interface::Interface;
+use kassay_model::sub_groups::SubGroups;
+use kassay_results::result;
+use kassay_run::exec::simulator::Simulator;
+use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_run::exec::{
     Capabilities, Code, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors,
 };
-use crate::kernel::interface::Interface;
-use crate::kernel::sub_groups::SubGroups;
-use crate::result;
-use crate::suite::faults;
-use crate::suite::launch::NdRange;
-use crate::suite::resolve::Test;
-use crate::suite::schedule::Schedule;
+use kassay_suite::faults;
+use kassay_suite::launch::NdRange;
+use kassay_suite::resolve::Test;
+use kassay_suite::schedule::Schedule;
+
+use super::input::Parsed;
+use super::opened::Opened;
 
 /// Executors with the original kernel, and the tests as they run there.
 pub(super) struct Loading {
@@ -47,8 +53,8 @@ impl Loading {
     /// Begins to load the original kernel on executors that are ready, of which there is at least one.
     ///
     /// # Errors
-    /// `Caller` if the device does not support a test's schedule, or the allowed faults of every test; `Internal` if the kernel cannot be
-    /// lowered.
+    /// `Caller` if the device does not support a test's schedule, or the allowed faults of every test; `Internal` if
+    /// the kernel cannot be lowered.
     pub fn begin_on(opened: &Opened, executors: Vec<Box<dyn Executor>>, parsed: &Parsed<'_>) -> Result<Loading> {
         let under_test = &parsed.under_test;
         let first = executors.first().ok_or_else(|| Error::internal("no executor is ready"))?;
@@ -64,8 +70,10 @@ impl Loading {
         plain: &Code,
     ) -> Result<Loading> {
         let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(plain)).collect::<Result<_>>()?;
-        let (interface, checks) = (&parsed.under_test.interface, executors[0].capabilities().checks.faults);
-        let Runnable { tests, note } = runnable(&parsed.tests, interface, executors[0].device(), checks)?;
+        let under_test = &parsed.under_test;
+        let interface = &under_test.interface;
+        let Runnable { tests, note } =
+            runnable(&parsed.tests, under_test, executors[0].device(), executors[0].capabilities())?;
         let tests = with_local_sizes(&tests, interface, executors[0].device());
         note_sub_groups(opened, interface, &tests, (executors[0].as_mut(), programs[0]))?;
         let executors = executors.into_iter().zip(programs).collect();
@@ -178,7 +186,7 @@ pub(super) fn start_executors_during<T>(
     Ok((check_started(opened, started?, tests)?, done?))
 }
 
-/// Checks what was started, and tells the user what there is to be told.
+/// Checks what was started, and notes what the user should know.
 fn check_started(
     opened: &Opened,
     StartedExecutors { executors, note }: StartedExecutors,
@@ -218,31 +226,131 @@ pub(super) struct Runnable {
     pub note: Option<String>,
 }
 
-/// Leaves out the tests that allow faults of which nobody knows what the device does at them. `checks`: whether it is known of all.
+/// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, and those in
+/// which work-items return while others synchronise, which only CUDA allows.
 ///
 /// # Errors
-/// `Caller` if that is true of every test.
-pub(super) fn runnable(tests: &[Test], interface: &Interface, device: &DeviceInfo, checks: bool) -> Result<Runnable> {
-    let refusal = |test: &Test| faults::refusal(&test.launch, &test.faulted, interface).filter(|_| !checks);
-    let refused: Vec<(&str, String)> = tests.iter().filter_map(|t| Some((&*t.name, refusal(t)?))).collect();
-    let Some((first, why)) = refused.first() else { return Ok(Runnable { tests: tests.to_vec(), note: None }) };
-    if refused.len() == tests.len() {
+/// `Caller` if that is true of every test; those of the simulator.
+pub(super) fn runnable(
+    tests: &[Test],
+    under_test: &KernelUnderTest<'_>,
+    device: &DeviceInfo,
+    capabilities: Capabilities,
+) -> Result<Runnable> {
+    if capabilities.checks.faults {
+        return Ok(Runnable { tests: tests.to_vec(), note: None });
+    }
+    let (left, faults) = without_faults(tests, under_test, device)?;
+    if capabilities.skips_returned || !under_test.may_go_without() {
+        return Ok(Runnable { tests: left, note: faults });
+    }
+    let (tests, returns) = without_returns(left, tests.len(), under_test, device)?;
+    Ok(Runnable { tests, note: faults.into_iter().chain(returns).reduce(|a, b| format!("{a}; {b}")) })
+}
+
+/// Leaves out the tests that allow faults with an unknown effect, and says so.
+fn without_faults(
+    tests: &[Test],
+    under_test: &KernelUnderTest<'_>,
+    device: &DeviceInfo,
+) -> Result<(Vec<Test>, Option<String>)> {
+    let faulting = |test: &Test| faults::refusal(&test.launch, &test.faulted, &under_test.interface);
+    let (left, others) = separate(tests.to_vec(), faulting);
+    let Some((first, why)) = others.first() else { return Ok((left, None)) };
+    if left.is_empty() {
         return Err(Error::caller(format!(
-            "the test `{first}` allows faults, which {} cannot run: {why}",
-            device.name
+            "the test `{}` allows faults, which {} cannot run: {why}",
+            first.name, device.name
         ))
         .help("run it on the simulator with --device sim, or give the buffers that are missed a `margin` that is large enough"));
     }
-    let names: Vec<String> = refused.iter().map(|(name, _)| format!("`{name}`")).collect();
-    let note = format!(
-        "{} of {} tests allow faults that {} cannot run, and were left out: {} ({why}); the simulator runs them (--device sim)",
-        refused.len(),
+    let note = left_out(&others, tests.len(), &format!("allow faults that {} cannot run", device.name), Some(why));
+    Ok((left, Some(note)))
+}
+
+/// Leaves out the tests in which work-items return while others synchronise, and says so; `all`: how many tests the
+/// suite has.
+fn without_returns(
+    tests: Vec<Test>,
+    all: usize,
+    under_test: &KernelUnderTest<'_>,
+    device: &DeviceInfo,
+) -> Result<(Vec<Test>, Option<String>)> {
+    let mut goes_without = match goes_without(under_test) {
+        Ok(goes_without) => goes_without,
+        Err(error) => {
+            let note = format!(
+                "it is not known whether work-items return while others of their group synchronise, which {} does not \
+                 allow, because the simulator cannot run the kernel: {}",
+                device.name,
+                error.report().what
+            );
+            return Ok((tests, Some(note)));
+        }
+    };
+    let went: Vec<bool> = tests.iter().map(&mut goes_without).collect::<Result<_>>()?;
+    let mut went = went.into_iter();
+    let (left, others) = separate(tests, |_| went.next().unwrap_or(false).then(String::new));
+    let Some((first, _)) = others.first() else { return Ok((left, None)) };
+    if left.is_empty() {
+        return Err(Error::caller(format!(
+            "the test `{}` cannot run on {}: in it, work-items return while others of their group synchronise, which CUDA \
+             allows, and OpenCL does not",
+            first.name, device.name
+        ))
+        .help("run it on the simulator with --device sim"));
+    }
+    let what = "let work-items return while others of their group synchronise, which CUDA allows";
+    let note = left_out(&others, all, &format!("{what} and {} does not", device.name), None);
+    Ok((left, Some(note)))
+}
+
+/// Returns why a device must not run launches of the kernel of which nobody has seen what their work-items do.
+pub(super) fn unfit_for(under_test: &KernelUnderTest<'_>, executor: &dyn Executor) -> Option<String> {
+    (!executor.capabilities().skips_returned && under_test.may_go_without()).then(|| {
+        let (kernel, device) = (&under_test.entry, &executor.device().name);
+        format!(
+            "work-items of `{kernel}` may return while others of their group synchronise, which {device} does not allow"
+        )
+    })
+}
+
+/// Separates the tests for which there is a reason, with it.
+fn separate(tests: Vec<Test>, mut why: impl FnMut(&Test) -> Option<String>) -> (Vec<Test>, Vec<(Test, String)>) {
+    let (mut left, mut others) = (Vec::new(), Vec::new());
+    for test in tests {
+        match why(&test) {
+            Some(why) => others.push((test, why)),
+            None => left.push(test),
+        }
+    }
+    (left, others)
+}
+
+/// Says which tests are left out.
+fn left_out(tests: &[(Test, String)], all: usize, what: &str, why: Option<&str>) -> String {
+    let names: Vec<String> = tests.iter().map(|(test, _)| format!("`{}`", test.name)).collect();
+    let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+    format!(
+        "{} of {all} tests {what}, and were left out: {}{why}; the simulator runs them (--device sim)",
         tests.len(),
-        device.name,
         names.join(", ")
-    );
-    let tests = tests.iter().filter(|test| refusal(test).is_none()).cloned().collect();
-    Ok(Runnable { tests, note: Some(note) })
+    )
+}
+
+/// Returns what tells of a test whether work-items synchronise without others that have returned: the simulator, which
+/// gives each test 30 s.
+///
+/// # Errors
+/// Those of lowering and of the simulator.
+fn goes_without(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Result<bool> + use<>> {
+    let mut simulator = Simulator::new(1)?;
+    let program = simulator.load_host(&under_test.for_simulator(&LoweringOptions::default())?)?;
+    Ok(move |test: &Test| {
+        let seen =
+            simulator.simulate(program, &test.launch, &SimulationOptions::default(), Duration::from_secs(30), &[])?;
+        Ok(seen.went_without)
+    })
 }
 
 /// Converts the description of a device to that of results.

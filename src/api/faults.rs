@@ -4,15 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use kassay_base::error::{Error, Result};
+use kassay_base::hash;
+use kassay_study::study::Fault;
+use kassay_suite::compare::compare;
+use kassay_suite::resolve::Test;
+
 use super::input::Input;
 use super::opened::Opened;
 use super::options::OpenOptions;
 use super::run::{Ended, each_test};
-use crate::compare::study::Fault;
-use crate::error::{Error, Result};
-use crate::hash;
-use crate::suite::compare::compare;
-use crate::suite::resolve::Test;
 
 /// Runs of the original: a test whose outputs differ between them says nothing of faults.
 const ORIGINALS: usize = 2;
@@ -20,9 +21,9 @@ const ORIGINALS: usize = 2;
 /// What a launch of a test left: its outputs by position; `None` if it faulted.
 type Left = Option<Vec<(u32, Vec<u8>)>>;
 
-/// Returns the files of faulty variants for a kernel: those in the folder of the kernel's name, if there is one, or in its
-/// folder `faults`, which leaves room for the kernel itself; otherwise those in `folder` itself; with the extension of the
-/// kernel, by name.
+/// Returns the files of faulty variants for a kernel: those in the folder of the kernel's name, if there is one, or in
+/// its folder `faults`, which leaves room for the kernel itself; otherwise those in `folder` itself; with the extension
+/// of the kernel, by name.
 ///
 /// # Errors
 /// `Caller` if there are none.
@@ -51,8 +52,8 @@ pub(super) fn variants(folder: &Path, kernel: &Path, is_only: bool) -> Result<Ve
     Ok(files)
 }
 
-/// Returns a hash of all files in a folder and in the folders there, in hexadecimal. What cannot be read is left out: using
-/// it says so.
+/// Returns a hash of all files in a folder and in the folders there, in hexadecimal. What cannot be read is left out:
+/// using it says so.
 pub(super) fn digest(folder: &Path) -> String {
     let listed = |folder: &Path| -> Vec<PathBuf> {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

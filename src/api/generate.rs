@@ -4,6 +4,32 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files::{OutputLock, Sandbox};
+use kassay_base::hash;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::coverage::observed;
+use kassay_judge::generate::campaign::{self, Generated, Kernel, Log, Options};
+use kassay_judge::generate::instrumented::Instrumented;
+use kassay_judge::generate::interface_file::{self, UserConstraints};
+use kassay_judge::generate::journal::{self, Entry};
+use kassay_judge::generate::model::KernelModel;
+use kassay_judge::generate::mutants::campaign::{self as mutants, CampaignServices, Job};
+use kassay_judge::generate::output_dir;
+use kassay_judge::generate::roles;
+use kassay_judge::generate::search::{Limits, TestInput};
+use kassay_judge::generate::seeds::Seeds;
+use kassay_judge::mutation::Selection;
+use kassay_model::interface::Interface;
+use kassay_prove::solve;
+use kassay_results::result::Header;
+use kassay_results::result::any::AnyResult;
+use kassay_results::result::generate::{GenerateResult, Scores};
+use kassay_results::result::journal::{Header as JournalHeader, Journal, path_for};
+use kassay_results::result::store;
+use kassay_run::exec::simulator::{self, Simulator};
+use kassay_run::exec::{Executor, StartingExecutors};
+use kassay_suite::write;
 use serde::{Deserialize, Serialize};
 
 use super::executors;
@@ -11,30 +37,6 @@ use super::input::{Parsed, SyntaxTree};
 use super::observer::Work;
 use super::opened::Opened;
 use super::options::{MAX_BUDGET, OpenOptions, check_range, options};
-use crate::coverage::build::KernelUnderTest;
-use crate::coverage::observed;
-use crate::error::{Error, Result};
-use crate::exec::{StartingExecutors, simulator};
-use crate::files::{OutputLock, Sandbox};
-use crate::generate::campaign::{self, Generated, Kernel, Log, Options};
-use crate::generate::instrumented::Instrumented;
-use crate::generate::interface_file::{self, UserConstraints};
-use crate::generate::journal::{self, Entry};
-use crate::generate::model::KernelModel;
-use crate::generate::mutants::campaign::{self as mutants, CampaignServices, Job};
-use crate::generate::output_dir;
-use crate::generate::roles;
-use crate::generate::search::{Limits, TestInput};
-use crate::generate::seeds::Seeds;
-use crate::hash;
-use crate::kernel::interface::Interface;
-use crate::mutation::Selection;
-use crate::result::Header;
-use crate::result::generate::{GenerateResult, Scores};
-use crate::result::journal::{Header as JournalHeader, Journal, path_for};
-use crate::result::store::{self, AnyResult};
-use crate::solve;
-use crate::suite::write;
 
 /// Share of the budget that launches get even if the preparation has used it up, limited by [`MIN_LAUNCH_TIME`].
 const MIN_LAUNCH_SHARE: f64 = 0.1;
@@ -177,7 +179,7 @@ impl Generating<'_, '_> {
         let (mut wishes, interface_text) = self.read_or_write_wishes(&model)?;
         wishes.apply(&mut model);
         wishes.seeds = self.seeds(&model, &wishes);
-        wishes.keeps_couplings = wishes.seeds.is_some();
+        wishes.keeps_invariants = wishes.seeds.is_some();
         let output = folder.join("generate.json");
         let configuration = journal::configuration(under_test, &interface_text, &self.determining_options());
         if options.resume
@@ -243,7 +245,7 @@ impl Generating<'_, '_> {
         let spec = &opened.kernel_options().spec;
         let kernel = Kernel { path: opened.kernel_file(), options: &arguments, spec };
         let from = generated.from.take();
-        self.write_beyond(kernel, &generated.beyond)?;
+        self.write_outside(kernel, &generated.outside)?;
         let (generated, scores) = match (options.goal, &mut instrumented) {
             (Goal::Branch | Goal::Mcdc, _) | (_, None) => {
                 campaign::write_suite(folder, kernel, under_test, &generated.tests)?;
@@ -285,8 +287,9 @@ impl Generating<'_, '_> {
         Some(Arc::new(Seeds::learn(suite, tests, model, wishes.usual_items, max_group)))
     }
 
-    /// Writes the tests that break couplings as a suite of their own; an earlier one is replaced even if there are none.
-    fn write_beyond(&self, kernel: Kernel<'_>, tests: &[TestInput]) -> Result<()> {
+    /// Writes the tests that break likely invariants as a suite of their own; an earlier one is replaced even if there
+    /// are none.
+    fn write_outside(&self, kernel: Kernel<'_>, tests: &[TestInput]) -> Result<()> {
         let folder = self.folder.join(BEYOND);
         if tests.is_empty() && !folder.join("suite.toml").exists() {
             return Ok(());
@@ -344,9 +347,16 @@ impl Generating<'_, '_> {
         let mut progress = |executions: u64, killed: usize, all: usize| {
             observer.progress(executions, &format!("{killed} of {all} mutants killed that were left"));
         };
+        let mut is_said = false;
         let mut start_executors = || {
             let starting = opened.start(opened.options().jobs as usize)?;
-            executors::start_executors(opened, starting, &[])
+            let started = executors::start_executors(opened, starting, &[])?;
+            let Some(why) = executors::unfit_for(self.under_test, started[0].as_ref()) else { return Ok(started) };
+            if !std::mem::replace(&mut is_said, true) {
+                observer.note(&format!("mutants are judged on the simulator: {why}"));
+            }
+            let simulator = |_| Ok(Box::new(Simulator::new(1)?) as Box<dyn Executor>);
+            started.iter().map(simulator).collect()
         };
         let services = CampaignServices { executors: &mut start_executors, runner: runs, progress: &mut progress, log };
         let done = mutants::generate(job, branch, services)?;
@@ -416,9 +426,9 @@ fn completed_result(output: &Path, configuration: &str) -> Result<Option<Generat
         return Ok(None);
     }
     // Any other file is replaced, as without --resume.
-    let Ok(AnyResult::Generate(result)) = store::read(output) else { return Ok(None) };
+    let Ok(Ok(result)) = store::read(output).map(AnyResult::one::<GenerateResult>) else { return Ok(None) };
     if result.configuration == configuration {
-        return Ok(Some(*result));
+        return Ok(Some(result));
     }
     Err(Error::caller(format!(
         "{} is the result of another run: its configuration is `{}`, this run's is `{configuration}`",

@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kassay_base::cache;
+use kassay_base::error::{Error, Result};
+use kassay_ir::kernel::compile::Loaded;
+use kassay_model::options::SpecValue;
+use kassay_run::host::{self, Code, Ended, Reason};
+use kassay_suite::write::{self, NewSuite, NewTest};
+
 use super::input::SyntaxTree;
 use super::opened::Opened;
 use super::options::OpenOptions;
-use crate::error::{Error, Result};
-use crate::host::{self, Code, Ended, Reason};
-use crate::kernel::cache;
-use crate::kernel::compile::Loaded;
-use crate::kernel::options::SpecValue;
-use crate::suite::write::{self, NewSuite, NewTest};
 
 /// Why launches of a kernel are left out.
 pub(super) const NO_CODE: Reason =
@@ -66,8 +67,8 @@ pub(super) struct HostKernel {
 }
 
 impl HostKernel {
-    /// Writes a program's code and compiles the kernel `entry` of it. `shared`: the arguments that share memory in some launch.
-    /// Suites can be made of it in a folder of its own.
+    /// Writes a program's code and compiles the kernel `entry` of it. `shared`: the arguments that share memory in some
+    /// launch. Suites can be made of it in a folder of its own.
     ///
     /// # Errors
     /// `Environment` if files cannot be written; those of [`OpenOptions::open_kernel`].
@@ -159,7 +160,7 @@ impl HostKernel {
 pub(super) struct FolderNames(BTreeSet<String>);
 
 impl FolderNames {
-    /// Returns a name for a kernel's folder: its own, for the second program with a hash behind it.
+    /// Returns a name for a kernel's folder: its own, for the second program followed by a hash.
     pub fn name(&mut self, kernel: &str, program: &str) -> String {
         let safe: String =
             kernel.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
@@ -197,9 +198,9 @@ pub(super) struct Placed {
     has_files: bool,
 }
 
-/// Writes a program's code to `folder/base.EXTENSION`, and beside it the texts that it includes. Without a folder, it goes to one of
-/// the cache, or to `otherwise` if there is no cache: there it is the same compilation in every run, and whoever uses it must
-/// not change anything.
+/// Writes a program's code to `folder/base.EXTENSION`, and beside it the texts that it includes. Without a folder, it
+/// goes to one of the cache, or to `otherwise` if there is no cache: there it is the same compilation in every run, and
+/// its users must not change anything.
 ///
 /// # Errors
 /// `Environment` if files cannot be written.
@@ -263,8 +264,8 @@ pub(super) fn place(open: &OpenOptions, at: &Folder<'_>, base: &str, code: &Code
     Ok(Placed { path: folder.join(file), open, options, include_dirs, search, has_files })
 }
 
-/// Gives headers that texts and options name by absolute paths the names by which the kernel's folder has them; returns whether
-/// there are any.
+/// Gives headers that texts and options name by absolute paths the names by which the kernel's folder has them; returns
+/// whether there are any.
 fn rename(contents: &mut [(PathBuf, Cow<'_, [u8]>)], options: &mut [String], places: &host::Places) -> bool {
     let macros = contents.iter().any(|(_, text)| host::includes_macro(text));
     let mut is_any = false;

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
+use kassay_base::error::{Error, Result};
+use kassay_ir::kernel::compile::{self, Loaded};
+use kassay_ir::kernel::implicit;
+use kassay_ir::kernel::source::Sources;
+use kassay_ir::kernel::spirv::specialisation;
+use kassay_ir::llvm::View;
+use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest};
+use kassay_model::options::KernelOptions;
+use kassay_suite::resolve::{Suite, Test, TestSpec};
 
 use super::options::OpenOptions;
-use crate::coverage::build::{self, KernelFile, KernelUnderTest};
-use crate::error::{Error, Result};
-use crate::kernel::compile::{self, Loaded};
-use crate::kernel::implicit;
-use crate::kernel::options::KernelOptions;
-use crate::kernel::source::Sources;
-use crate::kernel::spirv::specialisation;
-use crate::llvm::View;
-use crate::suite::resolve::{Suite, Test, TestSpec};
 
 /// A suite's file or a kernel's, not compiled yet.
 pub(super) struct Input {
@@ -53,7 +53,8 @@ impl Input {
         let mut kernel_options = options.kernel_options(suite.options.clone());
         kernel_options.sandbox = suite.sandbox.clone();
         kernel_options.sub_group_size = kernel_options.sub_group_size.or(suite.sub_group_size);
-        // The first test's values; for other tests, see `variants`. Those of the options come last and take precedence.
+        // The first test's values; for other tests, see `specialisations`. Those of the options come last and take
+        // precedence.
         let first = suite.tests.first().map_or(&[][..], |test| &test.spec);
         kernel_options.spec = [&suite.spec, first, &kernel_options.spec].concat();
         let kernel = suite.kernel.clone();
@@ -91,7 +92,7 @@ impl Input {
         };
         let of_suite = || self.suite.as_ref().and_then(|suite| suite.declared.clone());
         file.declare(self.options.declared()?.or_else(of_suite), std::slice::from_ref(&entry))?;
-        let mut under_test = file.under_test_at(self.options.level, &entry, &loaded, &self.sources())?;
+        let mut under_test = file.under_test_at(self.options.level.optimisation(), &entry, &loaded, &self.sources())?;
         under_test.sandbox = self.kernel_options.sandbox.clone();
         let mut tests = match &self.suite {
             Some(suite) => suite.resolve(&under_test.interface, self.seed())?,
@@ -108,13 +109,13 @@ impl Input {
         Ok(Parsed { under_test, loaded, tests })
     }
 
-    /// Returns the suite's tests by the values that they have of the specialisation constants, as suites of their own in
-    /// the order of their first tests; nothing if all have the same values.
+    /// Returns the suite's tests by the values that they have of the specialisation constants, as suites of their own
+    /// in the order of their first tests; nothing if all have the same values.
     ///
     /// # Errors
-    /// `Caller`, at the value's place, if a test gives a constant that the kernel does not have, or a value that its type
-    /// does not have.
-    pub fn variants(&self, loaded: &Loaded) -> Result<Vec<Input>> {
+    /// `Caller`, at the value's place, if a test gives a constant that the kernel does not have, or a value that its
+    /// type does not have.
+    pub fn specialisations(&self, loaded: &Loaded) -> Result<Vec<Input>> {
         let (Some(suite), Some(spirv)) = (&self.suite, &loaded.spirv) else { return Ok(Vec::new()) };
         let command_line = self.options.kernel_options(Vec::new()).spec;
         let mut classes: Vec<(Vec<u64>, Vec<TestSpec>)> = Vec::new();
@@ -134,7 +135,7 @@ impl Input {
         if varying.is_empty() {
             return Ok(Vec::new());
         }
-        let variant = |(_, tests): (_, Vec<TestSpec>)| {
+        let specialisation = |(_, tests): (_, Vec<TestSpec>)| {
             let own = tests.first().map_or(&[][..], |test| &test.spec);
             let mut kernel_options = self.kernel_options.clone();
             kernel_options.spec = [&suite.spec, own, &command_line].concat();
@@ -143,11 +144,11 @@ impl Input {
             let (kernel, options) = (self.kernel.clone(), self.options.clone());
             Input { suite, kernel, options, kernel_options, more_tests: Vec::new(), shared: BTreeSet::new() }
         };
-        Ok(classes.into_iter().map(variant).collect())
+        Ok(classes.into_iter().map(specialisation).collect())
     }
 
-    /// Returns the error that the tests' values of the specialisation constants make `what` different from what those of
-    /// the first tests make it.
+    /// Returns the error that the tests' values of the specialisation constants make `what` different from what those
+    /// of the first tests make it.
     pub fn values_differ(&self, what: &str) -> Error {
         let tests = self.suite.iter().flat_map(|suite| &suite.tests);
         let name = tests.clone().next().map_or("", |test| &test.name);
@@ -185,7 +186,7 @@ impl OpenOptions {
     pub fn parse_suite<'c>(&self, context: &'c Context, suite: &Path) -> Result<Parsed<'c>> {
         let input = Input::suite(suite, self)?;
         let loaded = input.load(input.preferred_tree())?;
-        match &input.variants(&loaded)?[..] {
+        match &input.specialisations(&loaded)?[..] {
             [] => input.parse(context, loaded),
             [_, others @ ..] => Err(others.first().unwrap_or(&input).values_differ("code")),
         }

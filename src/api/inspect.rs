@@ -5,32 +5,32 @@ use std::path::Path;
 use std::time::Instant;
 
 use inkwell::context::Context;
+use kassay_base::error::{Error, Result};
+use kassay_ir::cfg::sites::{SiteKind, Sites};
+use kassay_ir::cfg::{dot, folded};
+use kassay_ir::kernel::spirv::specialisation;
+use kassay_ir::kernel::{compile, module};
+use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest, Level};
+use kassay_judge::coverage::{def_use, mcdc};
+use kassay_judge::mutation::Selection;
+use kassay_judge::mutation::catalogue::level::MutationLevel;
+use kassay_judge::mutation::catalogue::mutant::{Excluded, Mutant, too_wide};
+use kassay_judge::mutation::catalogue::operators::{Subject, launch};
+use kassay_judge::mutation::catalogue::source_level;
+use kassay_judge::mutation::enumerate;
+use kassay_model::interface::{self, ArgKind, Evidence, Interface, Type};
+use kassay_results::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site, SpecConstant};
+use kassay_results::result::mcdc::Criterion;
+use kassay_results::result::{Header, Location};
+use kassay_suite::declared;
 
 use super::options::{OpenOptions, options};
-use crate::cfg::sites::{SiteKind, Sites};
-use crate::cfg::{dot, folded};
-use crate::coverage::build::{self, KernelFile, KernelUnderTest, Level};
-use crate::coverage::{def_use, mcdc};
-use crate::error::{Error, Result};
-use crate::kernel::interface::{self, ArgKind, Evidence, Interface, Type};
-use crate::kernel::spirv::specialisation;
-use crate::kernel::{compile, module};
-use crate::mutation::level::MutationLevel;
-use crate::mutation::mutant::{Excluded, Mutant, too_wide};
-use crate::mutation::operators::{Subject, launch};
-use crate::mutation::{Selection, enumerate, source_level};
-use crate::result::inspect::{Arg, Counts, Field, InspectResult, Kernel, LocalVariable, Site, SpecConstant};
-use crate::result::mcdc::Criterion;
-use crate::result::{Header, Location};
-use crate::suite::declared;
 
 options! {
     /// Options of [`inspect`].
     pub struct InspectOptions {
         /// The operators whose mutants are counted: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
         operators: String = "all".to_owned(),
-        /// The level at which mutants are counted.
-        level: MutationLevel = MutationLevel::Canonical,
         /// Whether the control-flow graph is drawn, of the only kernel.
         draw: bool = false,
         /// Whether the interface is written as tables that declare it, of the only kernel.
@@ -52,7 +52,8 @@ pub struct Inspected {
     pub interface: Option<String>,
 }
 
-/// Inspects the kernels of a `.cl`, `.ll`, `.bc`, `.spv` or `.spvasm` file, or only the one that `open` names. Nothing is run.
+/// Inspects the kernels of a `.cl`, `.ll`, `.bc`, `.spv` or `.spvasm` file, or only the one that `open` names. Nothing
+/// is run.
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
@@ -70,9 +71,8 @@ pub struct Inspected {
 pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOptions) -> Result<Inspected> {
     let (begun, path) = (Instant::now(), kernel.as_ref());
     let source = path.display().to_string();
-    let selection = Selection::parse_at(&options.operators, options.level.operators())?;
+    let (level, selection) = (open.level, Selection::parse_at(&options.operators, open.level.operators())?);
     open.check()?;
-    open.check_raw()?;
     let kernel_options = open.options_for(path)?;
     let loaded = compile::load(path, &kernel_options, true)?;
     open.observer.warnings(&loaded.warnings, &loaded.accepted_errors());
@@ -101,20 +101,19 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
         tables = options.interface.then(|| declared::write::interface_file(&under_test.interface));
         graph = options.draw.then(|| dot::draw(&under_test.sites, &sources));
         // Sites are those of the canonical form, whatever the level of the mutants.
-        let optimised = match options.level.optimisation() {
+        let optimised = match level.optimisation() {
             Level::Raw => None,
-            level => Some(file.under_test_at(level, name, &loaded, &sources)?),
+            optimisation => Some(file.under_test_at(optimisation, name, &loaded, &sources)?),
         };
         let mutated = optimised.as_ref().unwrap_or(&under_test);
-        let subject =
-            Subject::of(mutated, loaded.ast.as_ref().filter(|_| options.level == MutationLevel::Canonical), &sources);
-        let (mutants, excluded) = match options.level {
+        let subject = Subject::of(mutated, loaded.ast.as_ref().filter(|_| level == MutationLevel::CANONICAL), &sources);
+        let (mutants, excluded) = match level {
             MutationLevel::Source => {
                 let jobs = std::thread::available_parallelism().map_or(1, usize::from);
                 let found = source_level::find(&under_test, &loaded, &sources, &kernel_options, &selection, jobs)?;
                 (found.mutants, found.excluded)
             }
-            MutationLevel::Canonical | MutationLevel::Ir(_) => {
+            MutationLevel::Canonical(_) | MutationLevel::Ir(_) => {
                 let found = enumerate(&subject, &selection);
                 notes.extend(found.malformed);
                 (found.mutants, found.excluded)
@@ -134,7 +133,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
             def_use_pairs_by_kind: pairs.unwrap_or_default(),
             ..described.counts
         };
-        kernels.push(Kernel { level: options.level.name().to_owned(), counts, ..described });
+        kernels.push(Kernel { level: level.name().to_owned(), counts, ..described });
         let folded = loaded.ast.as_ref().filter(|_| options.explain).map(|a| folded::describe(&under_test.sites, a));
         notes.extend(too_wide(&excluded));
         let excluded = excluded.iter().filter(|_| options.explain).map(Excluded::to_string);
@@ -266,7 +265,7 @@ fn counts(sites: &Sites) -> Counts {
     }
 }
 
-fn site(site: &crate::cfg::sites::Site, sites: &Sites, file: &str) -> Site {
+fn site(site: &kassay_ir::cfg::sites::Site, sites: &Sites, file: &str) -> Site {
     Site {
         id: site.id.clone(),
         kind: site.kind.name().into(),

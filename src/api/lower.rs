@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use inkwell::context::Context;
+use kassay_base::error::{Error, Result};
+use kassay_ir::instrument::layout::Slots;
+use kassay_ir::kernel::compile;
+use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
+use kassay_judge::mutation::catalogue::selection::Selection;
+pub use kassay_model::code::CodeForm;
+use kassay_results::result::probe_map::{ProbeMap, Purpose, SlotsOf};
 
 use super::options::{OpenOptions, options};
 use super::own_host::{self, GuardedPurpose, Weaving, WovenCode};
-use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
-use crate::error::{Error, Result};
-use crate::instrument::layout::Slots;
-use crate::kernel::compile;
-pub use crate::lower::code::CodeForm;
-use crate::mutation::selection::Selection;
-use crate::result::probe_map::{ProbeMap, Purpose, SlotsOf};
 
 options! {
     /// Options of [`lower`].

@@ -1,14 +1,15 @@
 //! Which tests cover what, by coverage metric, for studies that judge sub-suites.
 
+use kassay_base::error::{Error, Result};
+use kassay_judge::coverage::mcdc;
+use kassay_results::result::compare::MetricLeftOut;
+use kassay_results::result::cover::{CoverResult, METRICS};
+use kassay_results::result::def_use::DefUsePair;
+use kassay_results::result::mcdc::{Criterion, McdcCondition, McdcDecision};
+use kassay_study::goals::{Goal, Metric};
+
 use super::cover::{CoverOptions, cover};
 use super::opened::Opened;
-use crate::compare::goals::{Goal, Metric};
-use crate::coverage::mcdc;
-use crate::error::{Error, Result};
-use crate::result::compare::MetricLeftOut;
-use crate::result::cover::{CoverResult, METRICS};
-use crate::result::def_use::DefUsePair;
-use crate::result::mcdc::{Criterion, McdcCondition, McdcDecision};
 
 /// Measures the metrics of a suite's tests: those of sites, `mcdc` (masking), `def_use` (pairs of all kinds) and
 /// `def_use_inter_item` (pairs of definitions and uses in different work-items). A metric is absent if the kernel has

@@ -33,12 +33,12 @@ mod tally;
 
 use std::path::Path;
 
-use crate::error::Result;
+use kassay_base::error::Result;
 
 pub use baseline::Baseline;
 pub use capture::{CaptureOptions, capture};
 pub use changes::{changes_since, roots_of_diffs};
-pub use check::{CheckOptions, CheckProgramOptions, Texts, check, check_program};
+pub use check::{CheckOptions, CheckProgramOptions, check, check_program};
 pub use compare::{CompareOptions, compare, merge_comparisons};
 pub use cover::{CoverOptions, cover};
 pub use generate::{GenerateOptions, Goal, generate};
@@ -56,8 +56,8 @@ pub use results::{merge, merge_coverage, merge_set, report, report_text, report_
 pub use run::{RunOptions, run};
 pub use schedule::{Replay, ScheduleOptions, schedule};
 pub use several::{
-    Asked, Given, ProjectOptions, Question, are_several, ask_all, check_all, cover_all, generate_all, mutate_all,
-    run_all, schedule_all,
+    Asked, ProjectOptions, Question, are_several, ask_all, check_all, cover_all, generate_all, mutate_all, run_all,
+    schedule_all,
 };
 pub(crate) use several::{Wanted, expand, matching};
 pub use tally::{tally, tally_by, tally_mutants};

@@ -4,6 +4,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use kassay_base::error::{Error, Result};
+use kassay_judge::coverage::build::Level;
+use kassay_judge::mutation::campaign::configuration::configuration;
+use kassay_judge::mutation::campaign::content_hashes::ContentHashes;
+use kassay_judge::mutation::campaign::{self, CampaignContext, EarlySearch, Entry, Request};
+use kassay_judge::mutation::catalogue::changed_lines::ChangedLines;
+use kassay_judge::mutation::catalogue::level::{MutationLevel, OperatorLevel};
+use kassay_judge::mutation::catalogue::selection::Selection;
+use kassay_judge::mutation::catalogue::source_level;
+pub use kassay_judge::mutation::run::engine::{Batching, Strategy};
+use kassay_results::result::any::AnyResult;
+use kassay_results::result::join;
+use kassay_results::result::journal::{self, Header, Journal};
+use kassay_results::result::mutate::MutateResult;
+use kassay_results::result::shard::Shard;
+use kassay_results::result::store;
+use kassay_run::exec::Executor;
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{self, Baseline};
@@ -11,38 +28,20 @@ use super::executors::{self, Runnable};
 use super::input::SyntaxTree;
 use super::opened::Opened;
 use super::options::{check_range, options};
-use crate::coverage::build::Level;
-use crate::error::{Error, Result};
-use crate::exec::Executor;
-use crate::mutation::campaign::{self, CampaignContext, Entry, Request, SearchedAhead};
-use crate::mutation::changed_lines::ChangedLines;
-use crate::mutation::configuration::configuration;
-use crate::mutation::content_hashes::ContentHashes;
-use crate::mutation::level::{MutationLevel, OperatorLevel};
-use crate::mutation::selection::Selection;
-use crate::mutation::source_level;
-use crate::result::join;
-use crate::result::journal::{self, Header, Journal};
-use crate::result::mutate::MutateResult;
-use crate::result::shard::Shard;
-use crate::result::store::{self, AnyResult};
-
-pub use crate::mutation::engine::{Batching, Strategy};
 
 options! {
-    /// Options of [`mutate`].
+    /// Options of [`mutate`]. The level of mutants is an option of opening
+    /// ([`OpenOptions::level`](super::OpenOptions::level)).
     #[derive(Serialize, Deserialize)]
     pub struct MutateOptions {
         /// Operators: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
         operators: String = "all".to_owned(),
-        /// What is changed, and where. For mutants of optimised IR the suite is opened with the same optimisation
-        /// ([`OpenOptions::level`](super::OpenOptions::level)).
-        level: MutationLevel = MutationLevel::Canonical,
         /// The order of mutants; 2 adds pairs of mutants.
         order: u32 = 1,
         /// How many mutants (pairs with order 2) are drawn; `None`: all.
         sample: Option<u64> = None,
-        /// The lines whose mutants are made ([`ChangedLines::of_diff`], [`changes_since`](super::changes_since)); `None`: all.
+        /// The lines whose mutants are made ([`ChangedLines::of_diff`], [`changes_since`](crate::changes_since));
+        /// `None`: all.
         changes: Option<ChangedLines> = None,
         /// Runs of a mutant per test; `None`: 1, or 3 for kernels with atomics, barriers or local memory.
         repeats: Option<u32> = None,
@@ -63,12 +62,12 @@ options! {
         /// Whether mutants whose value never differs from the original's in a test are left out of it.
         prune: bool = true,
         /// Whether survivors that no data could kill in launches of the tests' sizes are told apart
-        /// ([`Status::EquivalentForLaunches`](crate::result::mutate::Status::EquivalentForLaunches)).
+        /// ([`Status::EquivalentForLaunches`](kassay_results::result::mutate::Status::EquivalentForLaunches)).
         launch_facts: bool = true,
         /// Whether a launch may combine runs of several mutants.
         batching: Batching = Batching::Auto,
         /// The file for the result. While mutants run, a journal lies beside it.
-        #[serde(with = "crate::files::paths")]
+        #[serde(with = "kassay_base::files::paths")]
         output: Option<PathBuf> = None,
         /// Whether to resume an interrupted run from the journal of `output`.
         resume: bool = false,
@@ -105,27 +104,15 @@ pub fn mutate(opened: &Opened, options: &MutateOptions) -> Result<MutateResult> 
     mutate_then(opened, options, &|_, _| Ok(()))
 }
 
-/// What is done with the mutants of a variant once they have run.
+/// What is done with the mutants of a specialisation once they have run.
 pub(super) type Then<'t> = &'t dyn Fn(&CampaignContext<'_, '_>, &MutateResult) -> Result<()>;
 
-/// Like [`mutate`], and calls `then` for each variant while its mutants are still at hand.
+/// Like [`mutate`], and calls `then` for each specialisation while its mutants are still at hand.
 ///
 /// # Errors
 /// As for [`mutate`], and those of `then`.
 pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'_>) -> Result<MutateResult> {
-    let selection = options.check()?;
-    match options.level {
-        MutationLevel::Source if opened.level() != Level::Raw => {
-            return Err(Error::caller("the text of the source has no optimisation level")
-                .help("leave out --ir-level, or mutate the optimised IR with --level canonical"));
-        }
-        MutationLevel::Ir(level) if opened.level() != level => {
-            let (wanted, is) = (options.level.name(), opened.level().name());
-            return Err(Error::caller(format!("mutants of {wanted} are wanted, and the IR is of level {is}"))
-                .help("open the suite with the optimisation of the level"));
-        }
-        _ => {}
-    }
+    let selection = options.check(opened.level())?;
     let most_before = match std::env::var(MOST_BEFORE_VARIABLE) {
         Ok(text) => text.parse().map_err(|_| {
             Error::caller(format!("`{text}` in the variable {MOST_BEFORE_VARIABLE} is no number of instructions"))
@@ -135,9 +122,9 @@ pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'
     };
     opened.check_suite()?;
     opened.begin();
-    let variants = opened.variants();
-    if variants.len() > 1 {
-        options.check_for_variants()?;
+    let specialisations = opened.specialisations();
+    if specialisations.len() > 1 {
+        options.check_for_specialisations()?;
     }
     let dimensions = campaign::dimensions(opened.tests());
     let baseline = match &options.baseline {
@@ -145,21 +132,21 @@ pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'
         None => None,
     };
     // What several parts decided together tells nothing of one.
-    let taken = baseline.clone().filter(|_| variants.len() == 1);
+    let taken = baseline.clone().filter(|_| specialisations.len() == 1);
     let making = Making { options, selection, most_before, dimensions, baseline: taken, then };
-    if let Some(mut result) = making.completed(&variants)? {
+    if let Some(mut result) = making.completed(&specialisations)? {
         result.complaints = options.complaints(&result);
         return Ok(result);
     }
     // A run that begins anew leaves nothing of an earlier one that could be resumed.
     if let (Some(output), false) = (&options.output, options.resume) {
-        (1..variants.len()).try_for_each(|part| journal::discard(&journal::path_for_part(output, part)))?;
+        (1..specialisations.len()).try_for_each(|part| journal::discard(&journal::path_for_part(output, part)))?;
     }
     let (mut parts, mut journals): (Vec<MutateResult>, Vec<Journal>) = Default::default();
-    for (part, variant) in variants.iter().enumerate() {
-        let (result, journal) = making.run(variant, part)?;
+    for (part, specialisation) in specialisations.iter().enumerate() {
+        let (result, journal) = making.run(specialisation, part)?;
         if let Some(first) = parts.first() {
-            variant.check_same("mutants", join::same_mutants(first, &result))?;
+            specialisation.check_same("mutants", join::same_mutants(first, &result))?;
         }
         parts.push(result);
         journals.extend(journal);
@@ -189,14 +176,14 @@ pub(super) fn mutate_then(opened: &Opened, options: &MutateOptions, then: Then<'
 }
 
 /// Executors that are ready, what was found out meanwhile, and which tests are left out.
-type Ready = (Vec<Box<dyn Executor>>, Option<SearchedAhead>, Option<String>);
+type Ready = (Vec<Box<dyn Executor>>, Option<EarlySearch>, Option<String>);
 
-/// What the campaigns of all variants have in common.
+/// What the campaigns of all specialisations have in common.
 struct Making<'a> {
     options: &'a MutateOptions,
     selection: Selection,
     most_before: u64,
-    /// The most dimensions of a test of any variant.
+    /// The most dimensions of a test of any specialisation.
     dimensions: u32,
     /// The result of this kernel and suite in the baseline.
     baseline: Option<Arc<MutateResult>>,
@@ -204,13 +191,13 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// Runs the mutants of a variant, which has this number. Returns the journal, too, if the result has a file.
+    /// Runs the mutants of a specialisation, which has this number. Returns the journal, too, if the result has a file.
     fn run(&self, opened: &Opened, part: usize) -> Result<(MutateResult, Option<Journal>)> {
-        self.prepare(opened, |campaign, request, (mut executors, ahead, note)| {
+        self.prepare(opened, |campaign, request, (mut executors, early, note)| {
             if let Some(first) = executors.first_mut() {
                 executors::note_sub_groups_of(opened, campaign.under_test, campaign.tests, first.as_mut())?;
             }
-            let executors = (executors, ahead);
+            let executors = (executors, early);
             let Some(output) = &self.options.output else {
                 let mut result = campaign::run(campaign, request, executors, None, Vec::new())?;
                 result.notes.extend(note);
@@ -233,35 +220,35 @@ impl Making<'_> {
     }
 
     /// Returns the complete result of an earlier run with the same configuration, with which nothing is left to resume.
-    fn completed(&self, variants: &[&Opened]) -> Result<Option<MutateResult>> {
+    fn completed(&self, specialisations: &[&Opened]) -> Result<Option<MutateResult>> {
         let Some(output) = self.options.output.as_deref().filter(|_| self.options.resume) else { return Ok(None) };
         if journal::path_for(output).exists() {
             return Ok(None);
         }
         // Any other file is replaced, as without --resume.
-        let Ok(AnyResult::Mutate(result)) = store::read(output) else { return Ok(None) };
+        let Ok(Ok(result)) = store::read(output).map(AnyResult::one::<MutateResult>) else { return Ok(None) };
         let hash = |opened: &&Opened| self.prepare(opened, |campaign, request, _| Ok(configuration(campaign, request)));
-        let hashes = variants.iter().map(hash).collect::<Result<Vec<String>>>()?;
+        let hashes = specialisations.iter().map(hash).collect::<Result<Vec<String>>>()?;
         let hashes: Vec<&str> = hashes.iter().map(String::as_str).collect();
         check_same_run(output, &result, &join::configuration(&hashes), self.options.shard)?;
-        Ok(Some(*result))
+        Ok(Some(result))
     }
 
-    /// Starts executors and calls `work` with the campaign of a variant.
+    /// Starts executors and calls `work` with the campaign of a specialisation.
     fn prepare<R>(
         &self,
         opened: &Opened,
         work: impl FnOnce(&CampaignContext<'_, '_>, &Request, Ready) -> Result<R>,
     ) -> Result<R> {
-        let options = self.options;
-        let is_of_source = options.level.operators() == OperatorLevel::Source;
+        let (options, level) = (self.options, opened.level());
+        let is_of_source = level.operators() == OperatorLevel::Source;
         let tree = if is_of_source { SyntaxTree::Needed } else { SyntaxTree::NotNeeded };
         opened.with_any_level(tree, |parsed| {
             let under_test = &parsed.under_test;
             let starting = opened.start(opened.options().jobs as usize)?;
             let sources = opened.sources();
-            let source_mutants = match options.level {
-                MutationLevel::Canonical | MutationLevel::Ir(_) => None,
+            let source_mutants = match level {
+                MutationLevel::Canonical(_) | MutationLevel::Ir(_) => None,
                 MutationLevel::Source => {
                     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
                     let (loaded, kernel_options) = (&parsed.loaded, opened.kernel_options());
@@ -277,8 +264,7 @@ impl Making<'_> {
                 full_matrix: options.full_matrix,
                 factor: options.timeout_factor,
                 strategy: options.strategy,
-                ir_level: opened.level().name().to_owned(),
-                level: options.level,
+                level,
                 shard: options.shard,
                 seed: opened.seed(),
                 jobs: opened.options().jobs,
@@ -293,7 +279,7 @@ impl Making<'_> {
             };
             let context = |tests| CampaignContext {
                 under_test,
-                ast: parsed.loaded.ast.as_ref().filter(|_| is_of_source && opened.level() == Level::Raw),
+                ast: parsed.loaded.ast.as_ref().filter(|_| is_of_source && level.optimisation() == Level::Raw),
                 sources: &sources,
                 tests,
                 dimensions: self.dimensions,
@@ -302,17 +288,17 @@ impl Making<'_> {
                 contents: ContentHashes::default(),
             };
             let (tests, interface) = (&parsed.tests, &under_test.interface);
-            // Which tests there will be is known before the device is if none allows faults.
-            let is_known = tests.iter().all(|test| !test.launch.allows_faults);
+            // Which tests there will be is known before the device is if it can run all of them.
+            let is_known = tests.iter().all(|test| !test.launch.allows_faults) && !under_test.may_go_without();
             let search = || match options.resume || !is_known {
                 // The journal may know.
                 true => Ok(None),
-                false => SearchedAhead::new(&context(tests), &request),
+                false => EarlySearch::new(&context(tests), &request),
             };
             let ready = executors::start_executors_during(opened, starting, tests, search)?;
             let first = ready.0[0].as_ref();
             let Runnable { tests, note } =
-                executors::runnable(tests, interface, first.device(), first.capabilities().checks.faults)?;
+                executors::runnable(tests, under_test, first.device(), first.capabilities())?;
             let tests = executors::with_local_sizes(&tests, interface, first.device());
             work(&context(&tests), &request, (ready.0, ready.1, note))
         })
@@ -320,15 +306,16 @@ impl Making<'_> {
 }
 
 impl MutateOptions {
-    /// Checks the options, as far as this can be done without a kernel. Returns the selected operators.
+    /// Checks the options for mutants of a level, as far as this can be done without a kernel. Returns the selected
+    /// operators.
     ///
     /// # Errors
     /// `Caller` if an option is wrong.
-    pub(crate) fn check(&self) -> Result<Selection> {
-        let selection = Selection::parse_at(&self.operators, self.level.operators())?;
+    pub(crate) fn check(&self, level: MutationLevel) -> Result<Selection> {
+        let selection = Selection::parse_at(&self.operators, level.operators())?;
         check_range("order", self.order, 1..=2)?;
         check_range("timeout_factor", self.timeout_factor, 1.0..=1e6)?;
-        if self.level == MutationLevel::Source && self.order > 1 {
+        if level == MutationLevel::Source && self.order > 1 {
             return Err(Error::caller("pairs are not made of mutants of the source's text")
                 .help("leave out --order 2, or give --level canonical"));
         }
@@ -360,7 +347,7 @@ impl MutateOptions {
     ///
     /// # Errors
     /// `Caller` if they do not.
-    fn check_for_variants(&self) -> Result<()> {
+    fn check_for_specialisations(&self) -> Result<()> {
         let what = match (self.shard, self.order) {
             // A duplicate is in the shard of the mutant that it equals, and which one that is may depend on the values.
             (Some(_), _) => "--shard",

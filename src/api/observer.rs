@@ -5,11 +5,10 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kassay_base::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-
-/// Is told what happens while a function runs. Every method ignores it by default.
+/// Receives what happens while a function runs. Every method ignores it by default.
 pub trait Observer: Debug + Send + Sync {
     /// clang's warnings about the kernel, and those of them that clang reports as errors by default (OpenCL drivers,
     /// built on earlier versions of it, accept them). Both are empty if there are none.
@@ -29,8 +28,8 @@ pub trait Observer: Debug + Send + Sync {
     /// The work that began last has ended, or failed.
     fn end(&self) {}
 
-    /// Returns whether to stop. Functions for several files ask; what they have done by then is kept where it is written as
-    /// it is decided.
+    /// Returns whether to stop. Functions for several files ask; what they have done by then is kept where it is
+    /// written as it is decided.
     fn stop(&self) -> bool {
         false
     }
@@ -42,7 +41,7 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// What an observer was told.
+/// What an observer received.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Message {
     Note(String),
@@ -59,12 +58,12 @@ impl Message {
     }
 }
 
-/// Keeps what it is told, because a child process has nobody else to tell.
+/// Keeps what it receives, because a child process has nowhere to report it.
 #[derive(Debug, Default)]
 pub(super) struct Keeper(Mutex<Vec<Message>>);
 
 impl Keeper {
-    /// Returns what it was told.
+    /// Returns what it received.
     pub fn take(&self) -> Vec<Message> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -86,21 +85,21 @@ impl Observer for Keeper {
     }
 }
 
-/// Tells an observer what happens in the variants of a suite: each note once, and no warnings about the kernel, which
-/// it has been told when the suite was opened.
+/// Tells an observer what happens in the specialisations of a suite: each note once, and no warnings about the kernel,
+/// which it has been told when the suite was opened.
 #[derive(Debug)]
-pub(super) struct OfVariants {
+pub(super) struct OfSpecialisations {
     observer: Arc<dyn Observer>,
     told: Mutex<HashSet<String>>,
 }
 
-impl OfVariants {
-    pub fn new(observer: Arc<dyn Observer>) -> OfVariants {
-        OfVariants { observer, told: Mutex::default() }
+impl OfSpecialisations {
+    pub fn new(observer: Arc<dyn Observer>) -> OfSpecialisations {
+        OfSpecialisations { observer, told: Mutex::default() }
     }
 }
 
-impl Observer for OfVariants {
+impl Observer for OfSpecialisations {
     fn note(&self, text: &str) {
         let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned());
         if is_new {

@@ -8,19 +8,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
+use kassay_base::error::{Error, Result};
+use kassay_ir::kernel::compile::Loaded;
+use kassay_ir::kernel::source::Sources;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::mutation::catalogue::level::MutationLevel;
+use kassay_model::interface::Interface;
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::StartingExecutors;
+use kassay_suite::resolve::Test;
 use self_cell::self_cell;
 
 use super::input::{Input, Parsed, SyntaxTree};
-use super::observer::{Observer, OfVariants, Silent};
+use super::observer::{Observer, OfSpecialisations, Silent};
 use super::options::{OpenOptions, StartWorkers};
-use crate::coverage::build::{KernelUnderTest, Level};
-use crate::error::{Error, Result};
-use crate::exec::StartingExecutors;
-use crate::kernel::compile::Loaded;
-use crate::kernel::interface::Interface;
-use crate::kernel::options::KernelOptions;
-use crate::kernel::source::Sources;
-use crate::suite::resolve::Test;
 
 /// A kernel and its tests, open: what [`open`](super::open) and [`OpenOptions`] give and all functions take.
 ///
@@ -34,7 +35,7 @@ pub struct Opened {
     with_tree: OnceCell<Compiled>,
     /// The tests by their values of specialisation constants, each with the kernel for these; empty if all tests have
     /// the same ones. What is compiled here has those of the first test, and is for questions alone.
-    variants: Vec<Opened>,
+    specialisations: Vec<Opened>,
 }
 
 self_cell! {
@@ -114,14 +115,14 @@ impl Opened {
     fn compile_first(begun: Instant, input: Input, starting: Option<StartingExecutors>) -> Result<Opened> {
         let mut opened = Opened::uncompiled(input, starting);
         let compiled = opened.compiled(opened.input.preferred_tree())?;
-        let variants = compiled.with_dependent(|_, parsed| opened.input.variants(&parsed.loaded))?;
-        let observer: Arc<dyn Observer> = Arc::new(OfVariants::new(Arc::clone(&opened.input.options.observer)));
-        for mut input in variants {
+        let specialisations = compiled.with_dependent(|_, parsed| opened.input.specialisations(&parsed.loaded))?;
+        let observer: Arc<dyn Observer> = Arc::new(OfSpecialisations::new(Arc::clone(&opened.input.options.observer)));
+        for mut input in specialisations {
             input.options.observer = Arc::clone(&observer);
             // The first one to be run takes the workers that are starting.
-            let variant = Opened::uncompiled(input, opened.starting.take());
-            variant.compiled(variant.input.preferred_tree())?;
-            opened.variants.push(variant);
+            let specialisation = Opened::uncompiled(input, opened.starting.take());
+            specialisation.compiled(specialisation.input.preferred_tree())?;
+            opened.specialisations.push(specialisation);
         }
         opened.opening.set(begun.elapsed());
         Ok(opened)
@@ -134,7 +135,7 @@ impl Opened {
             starting: RefCell::new(starting),
             without_tree: OnceCell::new(),
             with_tree: OnceCell::new(),
-            variants: Vec::new(),
+            specialisations: Vec::new(),
         }
     }
 
@@ -164,19 +165,19 @@ impl Opened {
         self.input.seed()
     }
 
-    /// Returns the suites to run one after the other: the tests by their values of specialisation constants, each with the
-    /// kernel for these. Only this one if all tests have the same values, or there are none.
-    pub(super) fn variants(&self) -> Vec<&Opened> {
-        match &self.variants[..] {
+    /// Returns the suites to run one after the other: the tests by their values of specialisation constants, each with
+    /// the kernel for these. Only this one if all tests have the same values, or there are none.
+    pub(super) fn specialisations(&self) -> Vec<&Opened> {
+        match &self.specialisations[..] {
             [] => vec![self],
-            variants => variants.iter().collect(),
+            specialisations => specialisations.iter().collect(),
         }
     }
 
     /// Checks what must be the same for all values of specialisation constants.
     ///
     /// # Errors
-    /// `Caller`, at the place of a value of this variant's, if `what` is not.
+    /// `Caller`, at the place of a value of this specialisation's, if `what` is not.
     pub(super) fn check_same(&self, what: &str, is_same: bool) -> Result<()> {
         if is_same { Ok(()) } else { Err(self.input.values_differ(what)) }
     }
@@ -206,7 +207,7 @@ impl Opened {
 
     /// Like [`Opened::with`], for what takes optimised IR, too.
     pub(super) fn with_any_level<R>(&self, tree: SyntaxTree, work: impl FnOnce(&Parsed<'_>) -> Result<R>) -> Result<R> {
-        if !self.variants.is_empty() {
+        if !self.specialisations.is_empty() {
             return Err(Error::internal("tests with different values of specialisation constants were taken for one"));
         }
         self.compiled(tree)?.with_dependent(|_, parsed| work(parsed))
@@ -343,8 +344,8 @@ impl Opened {
         Compiled::try_new(Context::create(), |context| self.input.parse(context, loaded))
     }
 
-    /// Returns the optimisation level of the IR.
-    pub(super) fn level(&self) -> Level {
+    /// Returns the level of mutants.
+    pub(super) fn level(&self) -> MutationLevel {
         self.input.options.level
     }
 }

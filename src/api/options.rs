@@ -6,20 +6,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kassay_base::cache;
+use kassay_base::error::{Error, Result};
+use kassay_base::files::Sandbox;
+use kassay_judge::coverage::build::Level;
+use kassay_judge::mutation::catalogue::level::MutationLevel;
+use kassay_model::options::{KernelOptions, SpecValue};
+use kassay_model::sub_groups;
+use kassay_run::exec::{DeviceRequest, SpareWorker, WorkerOptions};
+use kassay_suite::declared::Declared;
 use serde::{Deserialize, Serialize};
 
 use super::observer::{Observer, Silent};
-use crate::coverage::build::Level;
-use crate::error::{Error, Result};
-use crate::exec::{DeviceRequest, Standby, WorkerOptions};
-use crate::files::Sandbox;
-use crate::kernel::cache;
-use crate::kernel::options::{KernelOptions, SpecValue};
-use crate::kernel::sub_groups;
-use crate::suite::declared::Declared;
 
-/// Defines a struct of options: public fields with defaults, and for each field a method that sets it. Those that children are given
-/// say so by `derive`, and how a field travels by `serde`.
+/// Defines a struct of options: public fields with defaults, and for each field a method that sets it. Those that
+/// children are given say so by `derive`, and how a field travels by `serde`.
 macro_rules! options {
     (
         $(#[$about:meta])*
@@ -61,7 +62,7 @@ macro_rules! options {
 pub(super) use options;
 
 options! {
-    /// How a suite or a kernel is opened: what clang is told, which kernel of the file is meant, and on which device
+    /// How a suite or a kernel is opened: the options for clang, which kernel of the file is meant, and on which device
     /// its tests run.
     ///
     /// ```
@@ -82,12 +83,12 @@ options! {
         entry: Option<String> = None,
         /// A file that declares the kernel's interface, for modules that do not tell it; it takes the place of what a
         /// suite declares.
-        #[serde(with = "crate::files::paths")]
+        #[serde(with = "kassay_base::files::paths")]
         interface: Option<PathBuf> = None,
         /// Macros, as `NAME` or `NAME=VALUE`.
         defines: Vec<String> = Vec::new(),
         /// Folders in which clang looks for included files.
-        #[serde(with = "crate::files::paths")]
+        #[serde(with = "kassay_base::files::paths")]
         include_dirs: Vec<PathBuf> = Vec::new(),
         /// The version of OpenCL C, such as `CL2.0`, as clang spells it; `None`: `CL1.2`.
         cl_std: Option<String> = None,
@@ -96,22 +97,22 @@ options! {
         /// Values of SPIR-V's specialisation constants, as `CONSTANT=VALUE`: the constant's number or name, and `true`,
         /// `false` or a number. They take precedence over a suite's.
         spec: Vec<String> = Vec::new(),
-        /// Whether suites are not trusted: files are then read only in a suite's folder (or a kernel's, without a suite) and in
-        /// the folders of `include_dirs`, and a suite may give clang only options that name no files.
+        /// Whether suites are not trusted: files are then read only in a suite's folder (or a kernel's, without a
+        /// suite) and in the folders of `include_dirs`, and a suite may give clang only options that name no files.
         sandbox: bool = false,
-        /// How many work-items the sub-groups of kernels have that use them and do not require a size: 1, 2, 4 … 64. `None`: the
-        /// suite says it, or the device chooses; the simulator has 16.
+        /// How many work-items the sub-groups of kernels have that use them and do not require a size: 1, 2, 4 … 64.
+        /// `None`: the suite says it, or the device chooses; the simulator has 16.
         sub_group_size: Option<u32> = None,
         /// Whether to ask spirv-val about a SPIR-V kernel and to tell the observer, as a warning, what it says.
         validate: bool = false,
-        /// The optimisation level of the IR in which mutants are made; all else takes [`Level::Raw`] only.
-        level: Level = Level::Raw,
+        /// The level of mutants: what is changed, and in which IR. Only mutants are made in optimised IR.
+        level: MutationLevel = MutationLevel::CANONICAL,
         /// Whether to read clang's syntax tree when the kernel is opened. Functions that need it read it later
         /// otherwise, which takes another run of clang.
         syntax_tree: bool = true,
         /// The folder of the compilation cache. It is the process's: the first folder that is given stays, and
         /// everything that is opened from then on uses it.
-        #[serde(with = "crate::files::paths")]
+        #[serde(with = "kassay_base::files::paths")]
         cache: Option<PathBuf> = None,
         /// The device that runs the tests, such as `"sim".into()`: what `--device` takes. With the default, the
         /// simulator replaces a device that is missing: the result's header and a note to the observer say so.
@@ -122,7 +123,7 @@ options! {
         start: StartWorkers = StartWorkers::OnDemand,
         /// The program that runs as the worker process of an OpenCL device: `kassay`, of the same version. `None`: the
         /// first in `PATH`.
-        #[serde(with = "crate::files::paths")]
+        #[serde(with = "kassay_base::files::paths")]
         worker: Option<PathBuf> = None,
         /// The seed of generated values and of samples; `None`: the suite's, otherwise 0.
         seed: Option<u64> = None,
@@ -132,13 +133,13 @@ options! {
         timeout: Duration = Duration::from_secs(30),
         /// The time within which each compilation must end; `None`: no limit.
         budget: Option<Duration> = None,
-        /// Who is told what happens meanwhile.
+        /// Receives what happens meanwhile.
         #[serde(skip, default = "silent")]
         observer: Arc<dyn Observer> = Arc::new(Silent),
     }
 }
 
-/// The observer of options that another process was given: it tells what it is told itself.
+/// The observer of options that another process was given, which sets its own.
 fn silent() -> Arc<dyn Observer> {
     Arc::new(Silent)
 }
@@ -228,10 +229,10 @@ impl OpenOptions {
     /// # Errors
     /// `Caller` if it is not.
     pub(super) fn check_raw(&self) -> Result<()> {
-        match self.level {
+        match self.level.optimisation() {
             Level::Raw => Ok(()),
             level => Err(Error::caller(format!("only mutants are made in IR of level {}", level.name()))
-                .help("open it with `Level::Raw`")),
+                .help("open it with a level that is not optimised, such as `MutationLevel::CANONICAL`")),
         }
     }
 
@@ -241,7 +242,12 @@ impl OpenOptions {
         let exe = self.worker.clone().unwrap_or_else(kassay_in_path);
         // Of what starts workers so, mutants alone run in joint launches.
         let joint = self.start == StartWorkers::Jobs;
-        WorkerOptions { exe: Some(exe), standby: Standby::from_environment(), joint, ..WorkerOptions::default() }
+        WorkerOptions {
+            exe: Some(exe),
+            spare_worker: SpareWorker::from_environment(),
+            joint,
+            ..WorkerOptions::default()
+        }
     }
 }
 

@@ -3,34 +3,35 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::options::OpenOptions;
-use crate::coverage::build::{KernelUnderTest, OtherKernels};
-use crate::coverage::own_host;
-use crate::error::{Error, Result};
-use crate::exec::{Code, DeviceCode};
-use crate::hash;
-use crate::instrument::guard::Guards;
-use crate::instrument::layout::{FaultKind, GuardLayout, argument, header, slot};
-use crate::instrument::mutants::Edit;
-use crate::kernel::ast::Ast;
-use crate::kernel::interface::{ArgSource, Interface};
-use crate::kernel::source::Sources;
-use crate::llvm::DebugLocation;
-use crate::lower::code::{Effort, Target};
-use crate::mutation::campaign;
-use crate::mutation::enumerate::enumerate;
-use crate::mutation::equivalence_classes::{self, Class};
-use crate::mutation::ledger;
-use crate::mutation::module_builder::{ModuleBuilder, Woven};
-use crate::mutation::mutant::{Mutant, too_wide};
-use crate::mutation::operators::Subject;
-use crate::mutation::prunable;
-use crate::mutation::selection::Selection;
-use crate::result::probe_map::{
+use kassay_base::error::{Error, Result};
+use kassay_base::hash;
+use kassay_ir::instrument::guard::Guards;
+use kassay_ir::instrument::layout::{FaultKind, GuardLayout, argument, header, slot};
+use kassay_ir::instrument::mutants::Edit;
+use kassay_ir::kernel::ast::Ast;
+use kassay_ir::kernel::source::Sources;
+use kassay_ir::llvm::DebugLocation;
+use kassay_judge::coverage::build::{KernelUnderTest, OtherKernels};
+use kassay_judge::coverage::own_host;
+use kassay_judge::mutation::build::module_builder::{ModuleBuilder, Woven};
+use kassay_judge::mutation::campaign;
+use kassay_judge::mutation::campaign::equivalence_classes::{self, Class};
+use kassay_judge::mutation::campaign::rows;
+use kassay_judge::mutation::catalogue::enumerate::enumerate;
+use kassay_judge::mutation::catalogue::mutant::{Mutant, too_wide};
+use kassay_judge::mutation::catalogue::operators::Subject;
+use kassay_judge::mutation::catalogue::prunable;
+use kassay_judge::mutation::catalogue::selection::Selection;
+use kassay_model::code::{Effort, Target};
+use kassay_model::interface::{ArgSource, Interface};
+use kassay_results::result::probe_map::{
     self as map, Arg, Change, CompileOptions, CoverageMap, GuardMap, GuardedPlace, LeftOut, Module, Origin, ProbeMap,
     Purpose, ReachModule, SlotsOf,
 };
-use crate::result::{Header, Location};
+use kassay_results::result::{Header, Location};
+use kassay_run::exec::{Code, DeviceCode};
+
+use super::options::OpenOptions;
 
 /// Mutants in a module. With many more, drivers take minutes to build it.
 const MAX_PER_MODULE: usize = 1500;
@@ -197,7 +198,8 @@ impl File<'_> {
 }
 
 impl Weaving<'_, '_> {
-    /// Weaves all mutants that can share a module, in as few modules as they fit. Returns these and their reach modules.
+    /// Weaves all mutants that can share a module, in as few modules as they fit. Returns these and their reach
+    /// modules.
     fn mutants(&self, map: &mut ProbeMap) -> Result<(Vec<Contents>, Vec<Contents>)> {
         let under_test = self.under_test;
         let subject = Subject::of(under_test, self.ast, self.sources);
@@ -317,7 +319,7 @@ impl Weaving<'_, '_> {
             },
             end_line: end.map_or(0, |end| end.line),
             end_column: end.map_or(0, |end| end.column),
-            spelling: mutant.spelling.as_ref().map(ledger::location),
+            spelling: mutant.spelling.as_ref().map(rows::location),
             original: mutant.original.clone(),
             replacement: mutant.replacement.clone(),
         }

@@ -2,17 +2,18 @@
 
 use std::time::{Duration, Instant};
 
+use kassay_base::error::Result;
+use kassay_judge::coverage::observed;
+use kassay_judge::generate::campaign::{self, Log, Options};
+use kassay_judge::generate::instrumented::Instrumented;
+use kassay_judge::generate::interface_file::UserConstraints;
+use kassay_judge::generate::roles;
+use kassay_judge::generate::search::{Limits, TestInput};
+use kassay_judge::sync::inputs;
+use kassay_suite::resolve::Test;
+
 use super::input::SyntaxTree;
 use super::opened::Opened;
-use crate::coverage::observed;
-use crate::error::Result;
-use crate::generate::campaign::{self, Log, Options};
-use crate::generate::instrumented::Instrumented;
-use crate::generate::interface_file::UserConstraints;
-use crate::generate::roles;
-use crate::generate::search::{Limits, TestInput};
-use crate::suite::resolve::Test;
-use crate::sync::inputs;
 
 /// Launches for each test that is wanted. The number limits the search, not time, so that equal seeds give equal tests.
 const LAUNCHES: u64 = 60;
@@ -23,12 +24,12 @@ const ATTEMPTS: u64 = 200;
 /// Longest time for one kernel.
 const BUDGET: Duration = Duration::from_secs(120);
 
-/// Time limit for the original on a test, at any level. Tests take milliseconds where they are generated; but in one on which the
-/// kernel does what OpenCL leaves open, such as a signed overflow, the optimised kernel may go on for ever.
+/// Time limit for the original on a test, at any level. Tests take milliseconds where they are generated; but in one on
+/// which the kernel does what OpenCL leaves open, such as a signed overflow, the optimised kernel may go on for ever.
 const ORIGINAL_LIMIT: Duration = Duration::from_secs(5);
 
-/// Generates tests for the kernel of a suite: those that cover its branches, and random ones, `wanted` in all if so many
-/// can be made. They expect nothing of their own: mutants are judged by what the original does.
+/// Generates tests for the kernel of a suite: those that cover its branches, and random ones, `wanted` in all if so
+/// many can be made. They expect nothing of their own: mutants are judged by what the original does.
 ///
 /// # Errors
 /// `Caller` if the simulator cannot run the kernel; those of the analysis.

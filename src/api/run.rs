@@ -2,6 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use kassay_base::error::{Error, Result};
+use kassay_judge::coverage::group_order::{self, MappedProgram};
+use kassay_model::interface::Type;
+use kassay_results::result::run::{AgainstSource, Comparison, Mismatch, Output, RunResult, Summary, Test, TestStatus};
+use kassay_results::result::{Device, Header};
+use kassay_run::exec::{Code, Executor, Fault, Observation, ProgramId, SIMULATOR};
+use kassay_suite::resolve;
+use kassay_suite::{compare, npy};
 use serde::{Deserialize, Serialize};
 
 use super::against_source;
@@ -11,21 +19,13 @@ use super::observer::run_parallel;
 use super::opened::Opened;
 use super::options::options;
 use super::second_opinion;
-use crate::coverage::group_order::{self, MappedProgram};
-use crate::error::{Error, Result};
-use crate::exec::{Code, Executor, Fault, Observation, ProgramId, SIMULATOR};
-use crate::kernel::interface::Type;
-use crate::result::run::{AgainstSource, Comparison, Mismatch, Output, RunResult, Summary, Test, TestStatus};
-use crate::result::{Device, Header};
-use crate::suite::resolve;
-use crate::suite::{compare, npy};
 
 options! {
     /// Options of [`run`].
     #[derive(Serialize, Deserialize)]
     pub struct RunOptions {
         /// The folder to which the outputs of each test are written, as `<test>/<argument>.npy`.
-        #[serde(with = "crate::files::paths")]
+        #[serde(with = "kassay_base::files::paths")]
         save_outputs: Option<PathBuf> = None,
         /// Whether the driver's own compiler makes the same of the kernel's text: each test runs with both.
         against_source: bool = false,
@@ -76,8 +76,8 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
     let begun = opened.begin();
     opened.check_suite()?;
     let (mut results, mut device, mut notes) = (Vec::new(), None, Vec::new());
-    for variant in opened.variants() {
-        let ran = run_tests(variant, options)?;
+    for specialisation in opened.specialisations() {
+        let ran = run_tests(specialisation, options)?;
         results.extend(ran.results);
         device.get_or_insert(ran.device);
         notes.extend(ran.note);
@@ -135,7 +135,7 @@ pub(super) fn beside_sources(opened: &Opened) -> Result<BesideSources> {
     Ok(beside)
 }
 
-/// Runs the tests of a variant. Returns their rows.
+/// Runs the tests of a specialisation. Returns their rows.
 fn run_tests(opened: &Opened, options: &RunOptions) -> Result<Ran<Test>> {
     let source = options.against_source.then(|| against_source::code(opened));
     let types = match options.against_source {
@@ -181,7 +181,7 @@ fn beside_source(
     }
 }
 
-/// What was made of the tests of a variant.
+/// What was made of the tests of a specialisation.
 struct Ran<T> {
     results: Vec<T>,
     device: Device,
@@ -195,7 +195,7 @@ type Judged<T> = (Vec<T>, Vec<Box<dyn Executor>>, Option<String>);
 /// How a launch ended.
 pub(super) type Ended = std::result::Result<Observation, Fault>;
 
-/// Runs each test of a variant once. Returns what `judge` makes of how they ended.
+/// Runs each test of a specialisation once. Returns what `judge` makes of how they ended.
 pub(super) fn each_test<T: Send>(
     opened: &Opened,
     judge: impl Fn(&resolve::Test, &Ended) -> Result<T> + Sync,
@@ -203,7 +203,7 @@ pub(super) fn each_test<T: Send>(
     Ok(each_test_again(opened, None, |test, runs| judge(test, &kernel(runs)?))?.results)
 }
 
-/// Calls `judge` with each test of a variant and a function that runs it.
+/// Calls `judge` with each test of a specialisation and a function that runs it.
 fn each_test_again<T: Send>(
     opened: &Opened,
     source: Option<std::result::Result<Code, String>>,
@@ -215,7 +215,8 @@ fn each_test_again<T: Send>(
     Ok(Ran { results, device: executors::device(executors[0].device()), note })
 }
 
-/// Like `each_test_again`, on executors that are ready, of which there is at least one. They are given back, with nothing loaded.
+/// Like `each_test_again`, on executors that are ready, of which there is at least one. They are given back, with
+/// nothing loaded.
 ///
 /// # Errors
 /// Those of the device, which is then not to be used again; `Caller` if it does not support a test.
@@ -256,7 +257,7 @@ fn each_loaded<T: Send>(
         runners.push(Runner { executor, plain, mapped, source });
     }
     let timeout = opened.options().timeout;
-    let launching = crate::exec::RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
+    let launching = kassay_run::exec::RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
     let results = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, t| {
         judge(t, &mut |of| {
             let executor = &mut *runner.executor;

@@ -3,6 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use kassay_base::error::{Error, Result};
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::coverage::group_order::{self, MappedProgram};
+use kassay_judge::sync::schedule_families;
+use kassay_judge::sync::schedule_families::{Plan, Planned};
+use kassay_judge::sync::scheduling::{self, ScheduleRunner};
+use kassay_model::code::LoweringOptions;
+use kassay_results::result::Header;
+use kassay_results::result::schedule::{ScheduleResult, Test, Verdict};
+use kassay_results::result::store;
+use kassay_run::exec::{DeviceInfo, Executor, Schedules, Simulator, simulator};
+use kassay_suite::resolve;
 use serde::{Deserialize, Serialize};
 
 use super::executors::{self, Runnable};
@@ -10,18 +22,6 @@ use super::input::SyntaxTree;
 use super::observer::run_parallel;
 use super::opened::Opened;
 use super::options::{check_range, options};
-use crate::coverage::build::KernelUnderTest;
-use crate::coverage::group_order::{self, MappedProgram};
-use crate::error::{Error, Result};
-use crate::exec::{DeviceInfo, Executor, Schedules, Simulator, simulator};
-use crate::lower::code::LoweringOptions;
-use crate::result::Header;
-use crate::result::schedule::{ScheduleResult, Test, Verdict};
-use crate::result::store::{self, AnyResult};
-use crate::suite::resolve;
-use crate::sync::schedule_families;
-use crate::sync::schedule_families::{Plan, Planned};
-use crate::sync::scheduling::{self, ScheduleRunner};
 
 options! {
     /// Options of [`schedule`].
@@ -39,7 +39,7 @@ options! {
 /// A schedule of an earlier result, by its index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     result: PathBuf,
     index: u64,
 }
@@ -91,11 +91,11 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
     opened.check_suite()?;
     let replayed = options.replay.as_ref().map(|replay| recorded(replay, opened)).transpose()?;
     let (mut tests, mut left_out, mut exact, mut ran) = (Vec::new(), Vec::new(), true, None);
-    for variant in opened.variants() {
-        // Only one variant has the test of the schedule to replay.
-        let is_here = |replayed: &Replayed<'_>| variant.tests().iter().any(|test| test.name == replayed.test);
+    for specialisation in opened.specialisations() {
+        // Only one specialisation has the test of the schedule to replay.
+        let is_here = |replayed: &Replayed<'_>| specialisation.tests().iter().any(|test| test.name == replayed.test);
         if replayed.as_ref().is_none_or(is_here) {
-            let scheduled = run_schedules(variant, options, replayed.as_ref())?;
+            let scheduled = run_schedules(specialisation, options, replayed.as_ref())?;
             exact &= scheduled.exact;
             tests.extend(scheduled.tests);
             left_out.extend(scheduled.note);
@@ -125,7 +125,7 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
     })
 }
 
-/// The tests of a variant with what their schedules led to.
+/// The tests of a specialisation with what their schedules led to.
 struct Scheduled {
     tests: Vec<Test>,
     device: DeviceInfo,
@@ -137,15 +137,17 @@ struct Scheduled {
     note: Option<String>,
 }
 
-/// Runs the tests of a variant, or the one of which schedules are replayed.
+/// Runs the tests of a specialisation, or the one of which schedules are replayed.
 fn run_schedules(opened: &Opened, options: &ScheduleOptions, replayed: Option<&Replayed<'_>>) -> Result<Scheduled> {
     opened.with_suite(SyntaxTree::NotNeeded, |parsed| {
         let under_test = &parsed.under_test;
         let (mut runners, device) = start_runners(opened, under_test)?;
-        let checks = runners.iter().all(ScheduleRunner::checks_faults);
+        let Some(capabilities) = runners.first().map(ScheduleRunner::capabilities) else {
+            return Err(Error::internal("no runner is ready"));
+        };
         let is_wanted = |test: &&resolve::Test| replayed.is_none_or(|replayed| replayed.test == test.name);
         let tests: Vec<resolve::Test> = parsed.tests.iter().filter(is_wanted).cloned().collect();
-        let Runnable { tests, note } = executors::runnable(&tests, &under_test.interface, &device, checks)?;
+        let Runnable { tests, note } = executors::runnable(&tests, under_test, &device, capabilities)?;
         let tests = executors::with_local_sizes(&tests, &under_test.interface, &device);
         let exact = runners.iter().all(ScheduleRunner::is_exact);
         if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {
@@ -232,12 +234,9 @@ fn plan(
 /// Finds a recorded schedule by its index, together with the one that it was compared with: the first of its test.
 fn recorded<'a>(replay: &'a Replay, opened: &Opened) -> Result<Replayed<'a>> {
     let path = replay.result.display();
-    let result = match store::read(&replay.result)? {
-        AnyResult::Schedule(result) => *result,
-        other => {
-            return Err(wrong(format!("{path} is a result of kassay {}, not of schedule", other.command())));
-        }
-    };
+    let result: ScheduleResult = store::read(&replay.result)?
+        .one()
+        .map_err(|other| wrong(format!("{path} is a result of kassay {}, not of schedule", other.command_line())))?;
     if result.header.kernel != opened.entry() {
         return Err(wrong(format!("{path} is about the kernel {}, not {}", result.header.kernel, opened.entry())));
     }

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use kassay_base::error::Result;
+use kassay_results::result::run::{Test, TestStatus};
+
 use super::opened::Opened;
-use crate::error::Result;
-use crate::result::run::{Test, TestStatus};
 
 /// Tests of which the simulator is asked, at most, and how long it may take for each.
 const MOST: usize = 8;
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Adds to the reasons of tests that failed on a device what the simulator makes of them, if it can run the kernel. `run` runs what is
-/// opened for the simulator.
+/// Adds to the reasons of tests that failed on a device what the simulator makes of them, if it can run the kernel.
+/// `run` runs what is opened for the simulator.
 pub fn add(opened: &Opened, tests: &mut [Test], run: impl FnOnce(&Opened) -> Result<Vec<Test>>) {
     let is_doubted = |test: &&mut Test| matches!(test.status, TestStatus::Failed | TestStatus::Crashed);
     let mut doubted: Vec<&mut Test> = tests.iter_mut().filter(is_doubted).take(MOST).collect();

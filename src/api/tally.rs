@@ -6,19 +6,20 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::coverage::own_host::Reader;
-use crate::coverage::summary::{self, TestTally};
-use crate::error::{Error, Result};
-use crate::mutation::own_host;
-use crate::result::Header;
-use crate::result::cover::{CoverResult, Coverage, TestOutcome, TestStatus};
-use crate::result::mcdc::{Criterion, Mcdc};
-use crate::result::mutate::MutateResult;
-use crate::result::outcomes;
-use crate::result::probe_map::{self, ProbeMap, Purpose};
+use kassay_base::error::{Error, Result};
+use kassay_judge::coverage::own_host::Reader;
+use kassay_judge::coverage::summary::{self, TestTally};
+use kassay_judge::mutation::campaign::own_host;
+use kassay_results::result::Header;
+use kassay_results::result::cover::{CoverResult, Coverage, TestOutcome, TestStatus};
+use kassay_results::result::mcdc::{Criterion, Mcdc};
+use kassay_results::result::mutate::MutateResult;
+use kassay_results::result::outcomes;
+use kassay_results::result::probe_map::{self, ProbeMap, Purpose};
 
 /// Tallies probe buffers, each a file, by the map of the module that wrote them (docs/bring-your-own-host.md). In the
-/// result, a test is a file, and its name is the file's as given. If they hold test vectors, there is MC/DC, by masking.
+/// result, a test is a file, and its name is the file's as given. If they hold test vectors, there is MC/DC, by
+/// masking.
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
@@ -48,8 +49,8 @@ use crate::result::probe_map::{self, ProbeMap, Purpose};
 /// ```
 ///
 /// # Errors
-/// `Caller` if a file is missing, is no map of a module with coverage probes, or is not a buffer that this module wrote;
-/// `Environment` if a file cannot be read.
+/// `Caller` if a file is missing, is no map of a module with coverage probes, or is not a buffer that this module
+/// wrote; `Environment` if a file cannot be read.
 pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<CoverResult> {
     tally_by(map, probes, Criterion::Masking)
 }

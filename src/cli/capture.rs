@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use kassay_base::error::{Error, Result};
+use kassay_results::report::text;
+use kassay_run::host::Verify;
 
 use super::options::{Format, KernelFlags, OutputFlags, seconds};
 use super::sandbox;
 use super::terminal::complain;
 use crate::api::{CaptureOptions, capture};
-use crate::error::{Error, Result};
-use crate::host::Verify;
-use crate::report::text;
 
 /// Capture launches of an unmodified host program as suites
 #[derive(Debug, Args)]
@@ -60,7 +60,8 @@ pub struct CaptureArgs {
     /// Compile everything from scratch, without the cache
     #[arg(long)]
     pub no_cache: bool,
-    /// Format of the result: text goes to standard error, because standard output is the program's; JSON to standard output
+    /// Format of the result: text goes to standard error, because standard output is the program's; JSON to standard
+    /// output
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Print no progress, notes or text; with --format json the result is still printed
@@ -76,8 +77,8 @@ pub struct CaptureArgs {
 #[command(next_help_heading = "Program options")]
 pub struct ProgramFlags {
     /// Give the CPU device to a program that asks for a GPU where there is none
-    #[arg(long)]
-    pub as_gpu: bool,
+    #[arg(long = "as-gpu")]
+    pub shown_as_gpu: bool,
 }
 
 /// What is compared when the kernels of a host program are woven.
@@ -129,8 +130,8 @@ impl ProgramFlags {
     /// # Errors
     /// `Caller` if one was given.
     pub(super) fn refuse(&self) -> Result<()> {
-        if self.as_gpu {
-            return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or leave it out"));
+        if self.shown_as_gpu {
+            return Err(Error::caller("--as-gpu is for host programs").help("give one after `--`, or leave it out"));
         }
         Ok(())
     }
@@ -157,7 +158,7 @@ pub fn run(args: &CaptureArgs) -> Result<u8> {
 impl CaptureArgs {
     pub(super) fn options(&self) -> CaptureOptions {
         CaptureOptions::new()
-            .as_gpu(self.program.as_gpu)
+            .shown_as_gpu(self.program.shown_as_gpu)
             .max_launches(self.max_launches)
             .max_bytes(self.max_bytes)
             .kernels(self.kernels.clone())

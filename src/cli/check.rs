@@ -5,6 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use kassay_base::error::Result;
+use kassay_ir::kernel::compile;
+use kassay_results::report::text::{self, CheckView};
+use kassay_results::result::check::Verdict;
+use kassay_results::result::store;
 
 use super::capture::{ProgramFlags, size};
 use super::interrupt::interruptible;
@@ -12,17 +17,12 @@ use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFl
 use super::sandbox;
 use super::several;
 use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_all, check_program, texts_beside};
-use crate::error::Result;
-use crate::kernel::compile;
-use crate::report::text::{self, CheckView};
-use crate::result::check::Verdict;
-use crate::result::store;
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Suite files (TOML or JSON), whose tests are the inputs, kernels (.cl, .clcpp, .ll, .bc, .spv, .spvasm), for which
-    /// inputs are generated, or folders with suites in them
+    /// Suite files (TOML or JSON), whose tests are the inputs, kernels (.cl, .clcpp, .ll, .bc, .spv, .spvasm), for
+    /// which inputs are generated, or folders with suites in them
     #[arg(id = "target", value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command")]
     pub targets: Vec<PathBuf>,
     /// A host program and its arguments, behind `--`: its launches are the inputs
@@ -152,7 +152,7 @@ impl CheckArgs {
     pub(super) fn program_options(&self) -> CheckProgramOptions {
         let texts = self.output.output.as_deref().map(texts_beside);
         CheckProgramOptions::new()
-            .as_gpu(self.program.as_gpu)
+            .shown_as_gpu(self.program.shown_as_gpu)
             .max_launches(self.launches.max_launches)
             .max_bytes(self.launches.max_bytes)
             .kernels(self.launches.kernels.clone())
@@ -166,6 +166,7 @@ impl CheckArgs {
             .local(self.local.clone())
             .amplify(!self.no_amplify)
             .redundant(!self.no_redundant)
+            .measure(self.output.verbose)
             .budget(Duration::from_secs_f64(self.budget))
             .evolve(self.evolve)
             .reproduce(self.reproduce.clone())

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kassay_base::error::{Error, Result};
+use kassay_results::report::text;
+use kassay_results::result::compare::CompareResult;
+use kassay_results::result::shard::Shard;
+use kassay_results::result::store;
+use kassay_run::exec::kinds::DEVICE_HELP;
+use kassay_study::csv;
 
 use super::options::{KernelFlags, MutationLevelFlag, OutputFlags};
 use crate::api::{CompareOptions, compare};
-use crate::compare::csv;
-use crate::error::{Error, Result};
-use crate::exec::kinds::DEVICE_HELP;
-use crate::report::text;
-use crate::result::compare::CompareResult;
-use crate::result::shard::Shard;
-use crate::result::store;
 
 /// Compare mutants of different levels, judged by the same tests
 #[derive(Debug, Args)]
@@ -67,7 +67,7 @@ pub struct CompareArgs {
 #[command(next_help_heading = "Execution options")]
 pub struct CompareExecution {
     #[arg(long, value_name = "DEVICE", default_value = "auto", help = DEVICE_HELP)]
-    pub device: crate::exec::DeviceRequest,
+    pub device: kassay_run::exec::DeviceRequest,
     /// Seed for generated tests and for random suites
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use kassay_base::error::{Error, Result};
+use kassay_results::report::text;
+use kassay_results::result::cover::{Coverage, METRICS, Metric, Need, TestOutcome, TestStatus};
+use kassay_results::result::mcdc::Criterion;
+use kassay_results::result::store;
 
 use super::capture::{ProgramFlags, VerifyFlags};
 use super::interrupt::interruptible;
@@ -15,11 +20,6 @@ use super::terminal::complain;
 use crate::api::{
     CoverOptions, CoverProgramOptions, OpenOptions, StartWorkers, cover, cover_all, cover_program, texts_beside,
 };
-use crate::error::{Error, Result};
-use crate::report::text;
-use crate::result::cover::{Coverage, METRICS, Metric, Need, TestOutcome, TestStatus};
-use crate::result::mcdc::Criterion;
-use crate::result::store;
 
 /// Measure the coverage of the tests of suites, or of the launches of an unmodified host program
 #[derive(Debug, Args)]
@@ -76,10 +76,12 @@ pub struct CoveredProgramFlags {
     /// Cover kernels only whose names match a shell pattern; repeatable
     #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "suite", requires = "command")]
     pub kernels: Vec<String>,
-    /// Unite programs whose texts differ in the macros that are defined in front, or in their options, alone: one row per kernel
+    /// Unite programs whose texts differ in the macros that are defined in front, or in their options, alone: one row
+    /// per kernel
     #[arg(long, conflicts_with = "suite", requires = "command")]
     pub unite: bool,
-    /// Folder for texts of programs that no file below the working directory holds; FILE-texts beside -o FILE if left out
+    /// Folder for texts of programs that no file below the working directory holds; FILE-texts beside -o FILE if left
+    /// out
     #[arg(long, value_name = "DIR", conflicts_with = "suite", requires = "command")]
     pub keep: Option<PathBuf>,
 }
@@ -178,8 +180,8 @@ fn run_several(args: &CoverArgs, open: &OpenOptions) -> Result<u8> {
     Ok(several::exit_code(&args.output, &set.failed, complains(&set.complaints) || findings))
 }
 
-/// Runs a host program, and delivers what its launches cover. Returns the exit code: 1 if a metric is below its threshold,
-/// however the program ended.
+/// Runs a host program, and delivers what its launches cover. Returns the exit code: 1 if a metric is below its
+/// threshold, however the program ended.
 fn run_program(args: &CoverArgs) -> Result<u8> {
     sandbox::refuse("host programs")?;
     if let Some(threshold) = args.fail_under.iter().find(|t| t.needs(Need::Counts) || t.needs(Need::DefUse)) {
@@ -221,7 +223,7 @@ impl CoverArgs {
     pub(super) fn program_options(&self) -> CoverProgramOptions {
         let texts = self.of_program.keep.clone().or(self.output.output.as_deref().map(texts_beside));
         CoverProgramOptions::new()
-            .as_gpu(self.program.as_gpu)
+            .shown_as_gpu(self.program.shown_as_gpu)
             .verify(self.verified.which())
             .kernels(self.of_program.kernels.clone())
             .mcdc(self.options().mcdc)

@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::time::Instant;
 
+use kassay_base::error::{Error, Report, Result};
+use kassay_ir::kernel::spirv::translator;
+use kassay_results::result::devices::{CodePath, DevicesResult, Driver, Found, Missing, Translator};
+use kassay_run::exec::discover::{Icd, Vendors, folder_of, why_not};
+use kassay_run::exec::kinds::{DeviceKind, KINDS};
+use kassay_run::exec::{DeviceInfo, WorkerOptions, probe_devices};
+
 use super::options::OutputFlags;
 use crate::api::executors;
-use crate::error::{Error, Report, Result};
-use crate::exec::discover::{Icd, Vendors, folder_of, why_not};
-use crate::exec::kinds::{DeviceKind, KINDS};
-use crate::exec::{DeviceInfo, WorkerOptions, probe_devices};
-use crate::kernel::spirv::translator;
-use crate::result::devices::{CodePath, DevicesResult, Driver, Found, Missing, Translator};
 
 /// Exit code if only the simulator can run kernels: that of a lacking environment.
 const NO_DEVICE: u8 = 3;
@@ -260,8 +261,9 @@ fn size(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kassay_base::external_tools::Origin;
+
     use super::*;
-    use crate::kernel::external_tools::Origin;
 
     #[test]
     fn missing_parts_come_with_help() {

@@ -4,27 +4,27 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use kassay_base::error::{Error, Result};
+use kassay_ir::kernel::compile;
+use kassay_results::report::text;
 
 use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OutputFlags, shown};
 use super::several;
 use crate::api::{GenerateOptions, Goal, OpenOptions, are_several, generate, generate_all};
-use crate::error::{Error, Result};
-use crate::kernel::compile;
-use crate::report::text;
 
 /// Generate suites that cover kernels
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// Kernels (.cl, .ocl, .clcpp, .ll, .bc, .spv, .spvasm), or folders with sources of kernels in them; with --from, that of the
-    /// suite if left out
+    /// Kernels (.cl, .ocl, .clcpp, .cu, .cuh, .hip, .ll, .bc, .spv, .spvasm), or folders with sources of
+    /// kernels in them; with --from, that of the suite if left out
     #[arg(id = "kernel_file", value_name = "KERNEL", required_unless_present = "from")]
     pub kernel_files: Vec<PathBuf>,
     /// A suite of the kernel, such as a captured one: begin with its launches, and keep to what they have in common
     #[arg(long, value_name = "SUITE")]
     pub from: Option<PathBuf>,
-    /// Folder for suite.toml, its data, interface.toml and generate.json; of several kernels, with a folder for each. Created if
-    /// it does not exist
+    /// Folder for suite.toml, its data, interface.toml and generate.json; of several kernels, with a folder for each.
+    /// Created if it does not exist
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub folder: PathBuf,
     /// Goal of the search

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_complete::Shell;
+use kassay_base::error::{Error, Result};
 
 use super::options::print;
-use crate::error::{Error, Result};
 
 /// Print the completion script for a shell
 #[derive(Debug, Args)]

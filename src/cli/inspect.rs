@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kassay_base::error::Result;
+use kassay_results::report::text;
+use kassay_results::result::store;
 
 use super::options::{KernelFlags, MutationLevelFlag, OutputFlags};
 use crate::api::{InspectOptions, Inspected, inspect};
-use crate::error::Result;
-use crate::report::text;
-use crate::result::store;
 
 /// Show the interfaces, counts and sites of a file's kernels
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// A .cl, .ocl, .clcpp, .ll, .bc, .spv or .spvasm file
+    /// A .cl, .ocl, .clcpp, .cu, .cuh, .hip, .ll, .bc, .spv or .spvasm file
     pub kernel: PathBuf,
     /// Write the control-flow graph in Graphviz format
     #[arg(long, value_name = "FILE")]
@@ -54,7 +54,7 @@ pub fn run(args: &InspectArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     args.dot.as_deref().map_or(Ok(()), store::check_writable)?;
     args.write_interface.as_deref().map_or(Ok(()), store::check_writable)?;
-    let open = args.options.open_options(args.output.terminal()).seed(args.unused.seed);
+    let open = args.options.open_options(args.output.terminal()).seed(args.unused.seed).level(args.level.into());
     let Inspected { result, graph, interface } = inspect(&args.kernel, &open, &args.options())?;
     if let (Some(path), Some(graph)) = (&args.dot, graph) {
         store::write_text(&graph, path)?;
@@ -70,7 +70,6 @@ impl InspectArgs {
     pub(super) fn options(&self) -> InspectOptions {
         InspectOptions::new()
             .operators(self.operators.clone())
-            .level(self.level.into())
             .draw(self.dot.is_some())
             .interface(self.write_interface.is_some())
             .explain(self.output.verbose)

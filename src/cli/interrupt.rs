@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use kassay_base::error::{Error, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-
-use crate::error::{Error, Result};
 
 /// The signal that says to stop; 0: none has come.
 static SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
@@ -41,7 +40,7 @@ pub fn interruptible<R>(resume: Option<&str>, work: impl FnOnce() -> Result<R>) 
         };
         eprintln!("kassay: {e}");
     }
-    crate::files::release_all();
+    kassay_base::files::release_all();
     // What it returns if it fails does not matter: the process ends.
     let _ = signal_hook::low_level::emulate_default_handler(came as i32);
     Err(Error::environment("interrupted"))

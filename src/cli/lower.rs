@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use kassay_base::error::{Error, Result};
+use kassay_results::result::store;
 
 use super::options::{KernelFlags, print};
 use super::terminal::Terminal;
 use crate::api::{CodeForm, LowerOptions, LoweredForm, LoweringStage, lower};
-use crate::error::{Error, Result};
-use crate::result::store;
 
 /// Values of `--print`: a stage of lowering, whose LLVM IR is printed (docs/lower.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -38,7 +38,7 @@ pub enum TargetFlag {
 /// Lower a kernel to SPIR-V 1.2 or PTX, plain or with probes, mutants or guards for a host program of your own
 #[derive(Debug, Args)]
 pub struct LowerArgs {
-    /// A .cl, .ocl, .clcpp, .ll, .bc, .spv or .spvasm file
+    /// A .cl, .ocl, .clcpp, .cu, .cuh, .hip, .ll, .bc, .spv or .spvasm file
     pub kernel: PathBuf,
     /// Write the code to a file
     #[arg(short = 'o', long, value_name = "FILE")]

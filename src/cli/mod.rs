@@ -75,7 +75,7 @@ pub fn main() -> ExitCode {
     }
     let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     if !matches!(parsed.command, Command::Worker(_)) {
-        crate::files::private::remove_abandoned(&std::env::temp_dir());
+        kassay_base::files::private::remove_abandoned(&std::env::temp_dir());
     }
     if parsed.sandbox {
         sandbox::turn_on();

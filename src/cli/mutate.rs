@@ -5,6 +5,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use kassay_base::error::{Error, Result};
+use kassay_judge::mutation::catalogue::changed_lines::ChangedLines;
+use kassay_results::report::text;
+use kassay_results::result::mutate::{MutateResult, TestOutcome, TestStatus};
+use kassay_results::result::shard::Shard;
+use kassay_run::exec::kinds::DEVICE_HELP;
 
 use super::capture::{ProgramFlags, VerifyFlags, size};
 use super::interrupt::interruptible;
@@ -16,14 +22,6 @@ use crate::api::{
     Baseline, Batching, MutateOptions, MutateProgramOptions, OpenOptions, Oracle, StartWorkers, Strategy,
     changes_since, mutate, mutate_all, mutate_program, roots_of_diffs, texts_beside,
 };
-use crate::coverage::build::Level;
-use crate::error::{Error, Result};
-use crate::exec::kinds::DEVICE_HELP;
-use crate::mutation::changed_lines::ChangedLines;
-use crate::mutation::level::MutationLevel;
-use crate::report::text;
-use crate::result::mutate::{MutateResult, TestOutcome, TestStatus};
-use crate::result::shard::Shard;
 
 /// Measure how well the tests of suites, or an unmodified host program, detect faults
 #[derive(Debug, Args)]
@@ -49,7 +47,8 @@ pub struct MutateArgs {
     /// Mutate only lines that have changed since a revision, as git knows it
     #[arg(long, value_name = "REV")]
     pub since: Option<String>,
-    /// Take fates over from an earlier result where nothing that decides them has changed, and say which survivors are new
+    /// Take fates over from an earlier result where nothing that decides them has changed, and say which survivors are
+    /// new
     #[arg(long, value_name = "RESULT")]
     pub baseline: Option<PathBuf>,
     /// Exit with 1 if a mutant survives that the baseline does not have, or has as detected
@@ -76,12 +75,12 @@ pub struct MutateArgs {
     /// Strategy for building mutants
     #[arg(long, value_enum, default_value_t)]
     pub strategy: StrategyFlag,
-    /// Optimisation level of the IR in which mutants are made; O0 is clang's unoptimised output
-    #[arg(long, value_name = "LEVEL", value_enum, ignore_case = true, default_value_t)]
-    pub ir_level: LevelFlag,
-    /// What is mutated: constructs of the source, or instructions of the IR at an optimisation level
+    /// What is mutated: constructs of the source, or instructions of the IR, at an optimisation level
     #[arg(long, value_name = "LEVEL", value_enum, ignore_case = true, default_value_t, conflicts_with = "ir_level")]
     pub level: MutationLevelFlag,
+    /// The former spelling of `--level canonical:LEVEL`
+    #[arg(long, value_name = "LEVEL", value_enum, ignore_case = true, hide = true)]
+    pub ir_level: Option<IrLevelFlag>,
     /// Leave the lists of mutants out of the text
     #[arg(long)]
     pub summary: bool,
@@ -137,15 +136,16 @@ pub struct MutatedProgramFlags {
     /// Mutate kernels only whose names match a shell pattern; repeatable
     #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "suite", requires = "command")]
     pub kernels: Vec<String>,
-    /// Run the program for each mutant that might be told from the original, also for those that all launches leave alike
+    /// Run the program for each mutant that might be told from the original, also for those that all launches leave
+    /// alike
     #[arg(long, conflicts_with = "suite", requires = "command")]
     pub no_replay: bool,
-    /// Copy at most so much of a working directory (files:GLOB), and keep so much data of launches, such as 500M or 2GiB
-    /// [default: 1GiB]
+    /// Copy at most so much of a working directory (files:GLOB), and keep so much data of launches, such as 500M or
+    /// 2GiB [default: 1GiB]
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "suite", requires = "command")]
     pub max_bytes: Option<u64>,
-    /// Folder for what was captured (outputs), else for texts of programs that no file below the working directory holds;
-    /// for these FILE-texts beside -o FILE if left out
+    /// Folder for what was captured (outputs), else for texts of programs that no file below the working directory
+    /// holds; for these FILE-texts beside -o FILE if left out
     #[arg(long, value_name = "DIR", conflicts_with = "suite", requires = "command")]
     pub keep: Option<PathBuf>,
 }
@@ -155,7 +155,7 @@ pub struct MutatedProgramFlags {
 #[command(next_help_heading = "Execution options")]
 pub struct MutateExecution {
     #[arg(long, value_name = "DEVICE", default_value = "auto", help = DEVICE_HELP)]
-    pub device: crate::exec::DeviceRequest,
+    pub device: kassay_run::exec::DeviceRequest,
     /// Seed for generated inputs and for samples
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -174,10 +174,9 @@ pub enum StrategyFlag {
     Rebuild,
 }
 
-/// Values of `--ir-level`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum LevelFlag {
-    #[default]
+/// Values of `--ir-level`, a spelling of `--level` that is still read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IrLevelFlag {
     #[value(name = "O0")]
     O0,
     #[value(name = "O1")]
@@ -247,12 +246,12 @@ pub fn run(args: &MutateArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };
     args.verified.refuse()?;
-    if args.program.as_gpu {
-        return Err(Error::caller("--as-gpu is for host programs").help("give one behind `--`, or name a device"));
+    if args.program.shown_as_gpu {
+        return Err(Error::caller("--as-gpu is for host programs").help("give one after `--`, or name a device"));
     }
     let options = args.options().changes(args.changes()?).baseline(args.baseline()?);
-    options.check()?;
     let open = args.open();
+    options.check(open.level)?;
     if !others.is_empty() || suite.is_dir() {
         return run_several(args, &open, &options);
     }
@@ -307,7 +306,7 @@ impl MutateArgs {
             .device(self.execution.device.clone())
             .seed(self.execution.seed)
             .jobs(self.execution.jobs)
-            .level(self.optimisation())
+            .level(self.ir_level.map_or(self.level, IrLevelFlag::as_level).into())
             .start(StartWorkers::Jobs)
     }
 
@@ -317,7 +316,7 @@ impl MutateArgs {
         let (oracle, most) = (flags.oracle.clone().unwrap_or_default(), flags.max_bytes.unwrap_or(new.max_bytes));
         let texts = flags.keep.clone().or(self.output.output.as_deref().map(texts_beside));
         new.oracle(oracle)
-            .as_gpu(self.program.as_gpu)
+            .shown_as_gpu(self.program.shown_as_gpu)
             .verify(self.verified.which())
             .kernels(flags.kernels.clone())
             .operators(self.operators.clone())
@@ -362,14 +361,6 @@ impl MutateArgs {
         self.baseline.as_ref().map(Baseline::read).transpose()
     }
 
-    /// Returns how the IR is optimised before mutants are made in it.
-    fn optimisation(&self) -> Level {
-        match self.level.into() {
-            MutationLevel::Canonical => self.ir_level.into(),
-            level @ (MutationLevel::Source | MutationLevel::Ir(_)) => level.optimisation(),
-        }
-    }
-
     pub(super) fn options(&self) -> MutateOptions {
         MutateOptions::new()
             .operators(self.operators.clone())
@@ -381,7 +372,6 @@ impl MutateArgs {
             .shard(self.shard)
             .fail_under(self.fail_under)
             .fail_on_new_survivors(self.fail_on_new_survivors)
-            .level(self.level.into())
             .strategy(self.strategy.into())
             .prune(!self.no_prune)
             .launch_facts(!self.no_launch_facts)
@@ -400,17 +390,19 @@ impl From<StrategyFlag> for Strategy {
     }
 }
 
-impl From<LevelFlag> for Level {
-    fn from(flag: LevelFlag) -> Level {
-        match flag {
-            LevelFlag::O0 => Level::Raw,
-            LevelFlag::O1 => Level::O1,
-            LevelFlag::O2 => Level::O2,
+impl IrLevelFlag {
+    /// Returns the value of `--level` that means the same.
+    fn as_level(self) -> MutationLevelFlag {
+        match self {
+            IrLevelFlag::O0 => MutationLevelFlag::Canonical,
+            IrLevelFlag::O1 => MutationLevelFlag::CanonicalO1,
+            IrLevelFlag::O2 => MutationLevelFlag::CanonicalO2,
         }
     }
 }
 
-/// Complains of what a result says is not as it was asked for. Returns whether there are findings: that, or a dropped test.
+/// Complains of what a result says is not as it was asked for. Returns whether there are findings: that, or a dropped
+/// test.
 pub(super) fn findings(result: &MutateResult) -> bool {
     result.complaints.iter().for_each(|text| complain(text));
     !result.complaints.is_empty() || result.tests.iter().any(|t| t.status == TestStatus::Dropped)

@@ -6,20 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use kassay_base::cache;
+use kassay_base::error::{Error, Result};
+use kassay_base::files::OutputLock;
+use kassay_base::json::{self, Layout};
+use kassay_judge::coverage::build::Level;
+use kassay_judge::mutation::catalogue::level::MutationLevel;
+use kassay_model::options::INSTANTIATE;
+use kassay_results::report::Style;
+use kassay_results::result::store;
+use kassay_run::exec::DeviceRequest;
+use kassay_run::exec::kinds::DEVICE_HELP;
 use serde::Serialize;
 
 use super::sandbox;
 use super::terminal::Terminal;
 use crate::api::OpenOptions;
-use crate::coverage::build::Level;
-use crate::error::{Error, Result};
-use crate::exec::DeviceRequest;
-use crate::exec::kinds::DEVICE_HELP;
-use crate::files::OutputLock;
-use crate::kernel::cache;
-use crate::mutation::level::MutationLevel;
-use crate::report::Style;
-use crate::result::store;
 
 /// Flags for compiling the kernel.
 #[derive(Debug, Clone, Default, Args)]
@@ -40,6 +42,12 @@ pub struct KernelFlags {
     /// OpenCL C version, such as CL1.2, CL2.0 or CL3.0
     #[arg(long, value_name = "VERSION")]
     pub cl_std: Option<String>,
+    /// Version of C++ in which CUDA is read, such as c++20
+    #[arg(long, value_name = "VERSION")]
+    pub std: Option<String>,
+    /// Make a kernel of CUDA's template with these arguments, such as 'reduce<float, 64>'
+    #[arg(long, value_name = "NAME<ARGS>")]
+    pub instantiate: Vec<String>,
     /// Pass an argument to clang unchanged
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     pub clang_arg: Vec<String>,
@@ -58,8 +66,8 @@ pub struct KernelFlags {
 }
 
 /// The flags of [`KernelFlags`] that say how a kernel is found and compiled; a host program says that itself.
-pub(super) const OF_COMPILING: [&str; 8] =
-    ["entry", "interface", "define", "include", "cl_std", "clang_arg", "spec", "sub_group_size"];
+pub(super) const OF_COMPILING: [&str; 10] =
+    ["entry", "interface", "define", "include", "cl_std", "std", "instantiate", "clang_arg", "spec", "sub_group_size"];
 
 impl KernelFlags {
     /// Returns the options for opening the kernel. Also opens the cache, which later compilations use.
@@ -73,7 +81,7 @@ impl KernelFlags {
             .defines(self.define.clone())
             .include_dirs(self.include.clone())
             .cl_std(self.cl_std.clone())
-            .clang_args(self.clang_arg.clone())
+            .clang_args(self.clang_arguments())
             .spec(self.spec.clone())
             .sub_group_size(self.sub_group_size)
             .sandbox(sandbox::is_on())
@@ -85,6 +93,12 @@ impl KernelFlags {
 }
 
 impl KernelFlags {
+    fn clang_arguments(&self) -> Vec<String> {
+        let version = self.std.iter().map(|version| format!("-std={version}"));
+        let instances = self.instantiate.iter().map(|instance| format!("{INSTANTIATE}{instance}"));
+        version.chain(instances).chain(self.clang_arg.iter().cloned()).collect()
+    }
+
     /// Returns the folder of the cache by flag, environment variable or default; `None` if the cache is off.
     fn cache_folder(&self) -> Option<PathBuf> {
         let variable = std::env::var_os(CACHE_VARIABLE).filter(|value| !value.is_empty());
@@ -145,12 +159,12 @@ impl OutputFlags {
         Terminal::new(self.quiet, self.verbose)
     }
 
-    /// Checks before the work starts that the result file can be written, and keeps other processes from writing it as long as
-    /// what is returned lives.
+    /// Checks before the work starts that the result file can be written, and keeps other processes from writing it as
+    /// long as what is returned lives.
     ///
     /// # Errors
-    /// `Caller` if the path is a folder, its folder does not exist, or another process writes it; `Environment` if its folder
-    /// cannot be written.
+    /// `Caller` if the path is a folder, its folder does not exist, or another process writes it; `Environment` if its
+    /// folder cannot be written.
     pub fn claim(&self) -> Result<Option<OutputLock>> {
         let Some(output) = self.output.as_deref() else { return Ok(None) };
         store::check_writable(output)?;
@@ -172,7 +186,7 @@ impl OutputFlags {
     pub fn show_on_stderr(&self, text: impl FnOnce(&Style) -> String) {
         if !self.quiet {
             let style = Style { color: colours(std::io::stderr().is_terminal()), ..style() };
-            // There is nobody to tell if it cannot be written.
+            // If it cannot be written, there is nowhere to report that.
             let _ = std::io::stderr().write_all(text(&style).as_bytes());
         }
     }
@@ -186,7 +200,7 @@ impl OutputFlags {
             Format::Text if self.quiet => return Ok(()),
             Format::Text => text(&style()),
             Format::Json => {
-                let json = serde_json::to_string_pretty(result);
+                let json = json::text(result, Layout::Indented);
                 json.map_err(|e| Error::internal(format!("the result cannot be written as JSON: {e}")))? + "\n"
             }
         };
@@ -268,6 +282,12 @@ pub enum MutationLevelFlag {
     /// Operators of the source on clang's unoptimised output
     #[default]
     Canonical,
+    /// Operators of the source after LLVM's optimisations of level 1
+    #[value(name = "canonical:O1")]
+    CanonicalO1,
+    /// Operators of the source after LLVM's optimisations of level 2
+    #[value(name = "canonical:O2")]
+    CanonicalO2,
     /// Operators of the IR on clang's unoptimised output
     #[value(name = "ir:raw")]
     IrRaw,
@@ -286,7 +306,9 @@ impl From<MutationLevelFlag> for MutationLevel {
     fn from(flag: MutationLevelFlag) -> MutationLevel {
         match flag {
             MutationLevelFlag::Source => MutationLevel::Source,
-            MutationLevelFlag::Canonical => MutationLevel::Canonical,
+            MutationLevelFlag::Canonical => MutationLevel::CANONICAL,
+            MutationLevelFlag::CanonicalO1 => MutationLevel::Canonical(Level::O1),
+            MutationLevelFlag::CanonicalO2 => MutationLevel::Canonical(Level::O2),
             MutationLevelFlag::IrRaw => MutationLevel::Ir(Level::Raw),
             MutationLevelFlag::IrO1 => MutationLevel::Ir(Level::O1),
             MutationLevelFlag::IrO2 => MutationLevel::Ir(Level::O2),

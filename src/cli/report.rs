@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use kassay_base::error::{Error, Result};
+use kassay_base::files::OutputLock;
+use kassay_results::report::Format;
+use kassay_results::result::store;
 
 use super::options::print;
 use super::sandbox;
 use crate::api;
-use crate::error::{Error, Result};
-use crate::files::OutputLock;
-use crate::report::Format;
-use crate::result::store;
 
 /// Convert results to other formats, for people, editors and continuous integration
 #[derive(Debug, Args)]

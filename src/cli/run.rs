@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kassay_base::error::Result;
+use kassay_results::report::text;
 
 use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
 use super::several;
 use crate::api::{self, OpenOptions, RunOptions, StartWorkers};
-use crate::error::Result;
-use crate::report::text;
 
 /// Run the tests of suites and compare their outputs with the expectations
 #[derive(Debug, Args)]

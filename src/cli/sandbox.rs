@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Error, Result};
+use kassay_base::error::{Error, Result};
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use kassay_base::error::Result;
+use kassay_results::report::text;
 
 use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, KernelFlags, OutputFlags};
 use super::several;
 use crate::api::{OpenOptions, Replay, ScheduleOptions, StartWorkers, are_several, schedule, schedule_all};
-use crate::error::Result;
-use crate::report::text;
 
 /// Run the tests of suites under many orders of work-groups and work-items
 #[derive(Debug, Args)]

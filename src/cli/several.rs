@@ -1,14 +1,14 @@
 //! Delivers results of several files, and turns them into exit codes.
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files;
+use kassay_results::report::Style;
+use kassay_results::result::set::{Failed, Fault, InSet, SetResult};
 use serde::Serialize;
 
 use super::options::OutputFlags;
 use super::sandbox;
 use super::terminal::complain;
-use crate::error::{Error, Result};
-use crate::files;
-use crate::report::Style;
-use crate::result::set::{Failed, Fault, InSet, SetResult};
 
 /// Writes the result of several files, if requested, and prints the text or the JSON.
 ///
@@ -31,8 +31,8 @@ pub fn source(file: &str) -> Option<String> {
     files::read_text(file.as_ref(), None).ok()
 }
 
-/// Returns the exit code of a result of several files: that of the worst failure; if nothing failed, 1 with findings. With
-/// `--quiet`, which leaves the text out, says on standard error what failed.
+/// Returns the exit code of a result of several files: that of the worst failure; if nothing failed, 1 with findings.
+/// With `--quiet`, which leaves the text out, says on standard error what failed.
 pub fn exit_code(output: &OutputFlags, failed: &[Failed], findings: bool) -> u8 {
     if output.quiet {
         for Failed { suite, error, .. } in failed {

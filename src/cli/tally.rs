@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use kassay_base::error::{Error, Result};
+use kassay_ir::kernel::source::Sources;
+use kassay_results::report::text;
+use kassay_results::result::cover::Need;
+use kassay_results::result::mcdc::Criterion;
+use kassay_results::result::probe_map::{self, SlotsOf};
 
 use super::cover::{McdcFlag, Threshold, complains, missed};
 use super::mutate::{findings, percent};
 use super::options::OutputFlags;
 use super::sandbox;
 use crate::api;
-use crate::error::{Error, Result};
-use crate::kernel::source::Sources;
-use crate::report::text;
-use crate::result::cover::Need;
-use crate::result::mcdc::Criterion;
-use crate::result::probe_map::{self, SlotsOf};
 
 /// Make a result of what a host program of your own read back: coverage of probe buffers, or mutants of outcomes
 #[derive(Debug, Args)]
@@ -29,11 +29,12 @@ pub struct TallyArgs {
     /// Files in which a program wrote what its tests showed of mutants
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub outcomes: Vec<PathBuf>,
-    /// What shows the independent effect of a condition, of buffers with test vectors: masking, the default, or unique cause
+    /// What shows the independent effect of a condition, of buffers with test vectors: masking, the default, or unique
+    /// cause
     #[arg(long, value_enum, value_name = "CRITERION", conflicts_with = "outcomes")]
     pub mcdc: Option<McdcFlag>,
-    /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50, or the score of mutants below one that
-    /// is given alone
+    /// Exit with 1 if a metric is below its percentage, such as branch=90,loop=50, or the score of mutants below one
+    /// that is given alone
     #[arg(long, value_name = "[METRIC=]PERCENT", value_delimiter = ',')]
     pub fail_under: Vec<Least>,
     /// Leave the source, or the lists of mutants, out of the text

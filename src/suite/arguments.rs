@@ -4,6 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files::Sandbox;
+use kassay_model::interface::{Access, AddressSpace, Arg, ArgKind, Evidence, ImageKind, Type};
+
 use super::buffer_format::{BufferSpec, Expect, ToleranceSpec};
 use super::compare::Tolerance;
 use super::data::{Data, DataRequest, Loader, Origin};
@@ -14,9 +18,6 @@ use super::image;
 use super::launch::{ArgValue, View};
 use super::values::{self, Encoder};
 use super::views;
-use crate::error::{Error, Result};
-use crate::files::Sandbox;
-use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, Evidence, ImageKind, Type};
 
 /// The expected contents of an argument after the launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -170,7 +171,8 @@ fn resolve_as_typed(loader: &mut Loader<'_>, context: &Context<'_>, form: &Form)
 }
 
 /// Reads the value of one argument from `node`, a node of any file in the syntax of a suite. `key` is the key of the
-/// node. Paths are relative to `folder`, and lead to files of the sandbox if there is one; `seed` is used for random data without a seed of its own.
+/// node. Paths are relative to `folder`, and lead to files of the sandbox if there is one; `seed` is used for random
+/// data without a seed of its own.
 ///
 /// # Errors
 /// `Caller`, with its place.

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use kassay_base::error::Result;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::de::{At, read};
 use super::document::{Node, Source, Value};
-use crate::error::Result;
 
 /// `|actual - expected| <= abs + rel * |expected|`; applies to floats only.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -39,11 +39,13 @@ pub struct SameSpec {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BytesSpec {
-    /// Two hexadecimal digits a byte, in the order of memory, as many as the type has bytes; spaces and `_` are skipped.
+    /// Two hexadecimal digits a byte, in the order of memory, as many as the type has bytes; spaces and `_` are
+    /// skipped.
     pub bytes: At<String>,
 }
 
-/// A buffer: exactly one of `npy`, `values`, `fill`, `random`, `arange`; or `null`; or `uninitialised` with `len` alone.
+/// A buffer: exactly one of `npy`, `values`, `fill`, `random`, `arange`; or `null`; or `uninitialised` with `len`
+/// alone.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferSpec {

@@ -2,10 +2,12 @@
 //!
 //! Integers must be equal. Floats agree if their bits are equal, if both are NaN (with any payload), or if
 //! `|actual - expected| <= abs + rel * |expected|`; an infinity agrees only with itself, and the two zeros agree.
-//! Padding is ignored. Unions are compared byte by byte, unless all their fields have the same scalars at the same places. Images are compared channel by channel.
+//! Padding is ignored. Unions are compared byte by byte, unless all their fields have the same scalars at the same
+//! places. Images are compared channel by channel.
+
+use kassay_model::interface::{Scalar, Type};
 
 use super::scalar_layout::{self, Leaf, Number};
-use crate::kernel::interface::{Scalar, Type};
 
 /// The permitted deviation of a float from the expected value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -127,8 +129,8 @@ pub struct Deviation {
 }
 
 impl Deviation {
-    /// Measures how far two arrays of `ty` differ. `None` if a tolerance could not make them agree: there are not as many
-    /// elements, integers differ, or a float is infinite or NaN and the other one is not the same.
+    /// Measures how far two arrays of `ty` differ. `None` if a tolerance could not make them agree: there are not as
+    /// many elements, integers differ, or a float is infinite or NaN and the other one is not the same.
     pub fn between(expected: &[u8], actual: &[u8], ty: &Type) -> Option<Deviation> {
         let mut all = Deviation { absolute: 0.0, relative: 0.0, largest: 0.0 };
         let size = usize::try_from(ty.size()).ok().filter(|size| *size > 0)?;
@@ -221,8 +223,9 @@ fn agrees(leaf: &Leaf, e: &[u8], a: &[u8], tolerance: Tolerance, largest: &mut O
 
 #[cfg(test)]
 mod tests {
+    use kassay_model::interface::{Field, Struct};
+
     use super::*;
-    use crate::kernel::interface::{Field, Struct};
 
     fn record(is_union: bool, size: u64, fields: &[(&str, u64, Type)]) -> Type {
         let field = |(name, offset, ty): &(&str, u64, Type)| Field {

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use kassay_base::error::Result;
+use kassay_base::files::{self, Sandbox};
+
 use super::document::{Source, Span};
-use crate::error::Result;
-use crate::files::{self, Sandbox};
 
 /// Checks that the kernel's file lies in the sandbox.
 ///
@@ -19,8 +20,8 @@ pub fn check_kernel(source: &Source, at: &Span, kernel: &Path, sandbox: &Sandbox
     }
 }
 
-/// Checks the options for clang: clang has options that write files, load plug-ins and read any file, so only those pass that
-/// are known to do none of that.
+/// Checks the options for clang: clang has options that write files, load plug-ins and read any file, so only those
+/// pass that are known to do none of that.
 ///
 /// # Errors
 /// `Caller`, with its place, if another one is given, or a folder for included files that lies outside of the sandbox.

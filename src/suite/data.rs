@@ -4,6 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files::Sandbox;
+use kassay_model::interface::{Scalar, Type};
+
 use super::buffer_format::{ArangeSpec, RandomSpec, ToleranceSpec};
 use super::de::At;
 use super::document::{Node, Source, Span, Value};
@@ -12,9 +16,6 @@ use super::random::{self, Bounds, Stream};
 use super::scalar_layout::{self, Number};
 use super::values::Encoder;
 use super::{compare::Tolerance, npy};
-use crate::error::{Error, Result};
-use crate::files::Sandbox;
-use crate::kernel::interface::{Scalar, Type};
 
 /// Upper bound on the data of a suite in bytes: 16 GiB.
 pub const LIMIT: u64 = 16 << 30;

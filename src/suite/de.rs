@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use kassay_base::error::Result;
 use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, MapAccess, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::document::{Entry, Node, Source, Span, Value, suggestion};
-use crate::error::Result;
 
 /// A value with its source span.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,8 +85,8 @@ fn found_name(unexpected: &Unexpected<'_>) -> String {
     }
 }
 
-/// Translates serde's description of the expected type into the terms of suite files. Of an integer that such a type does not take,
-/// the bound that it misses is told.
+/// Translates serde's description of the expected type into the terms of suite files. Of an integer that such a type
+/// does not take, the bound that it misses is named.
 fn expected_name(expected: &dyn de::Expected, found: &str) -> String {
     let text = expected.to_string();
     let bounds = match text.as_str() {

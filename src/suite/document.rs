@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::error::{Error, Place, Result};
-use crate::files::{self, Sandbox};
+use kassay_base::error::{Error, Place, Result};
+use kassay_base::files::{self, Sandbox};
 
 /// A byte range of the source text.
 pub type Span = Range<usize>;
@@ -48,7 +48,8 @@ pub struct Entry {
     pub node: Node,
 }
 
-/// The most bytes of a suite's text: with its values as a tree it takes about eighteen times as many in memory (`docs/trust.md`).
+/// The most bytes of a suite's text: with its values as a tree it takes about eighteen times as many in memory
+/// (`docs/trust.md`).
 const MOST_TEXT: u64 = 512_000_000;
 
 /// The path and text of a file; converts spans to places (line and column).
@@ -98,7 +99,8 @@ impl Source {
     /// Reads the text of a suite's file.
     ///
     /// # Errors
-    /// `Caller` if the file cannot be read, is not UTF-8, has more than [`MOST_TEXT`] bytes or lies outside of the sandbox.
+    /// `Caller` if the file cannot be read, is not UTF-8, has more than `MOST_TEXT` bytes or lies outside of the
+    /// sandbox.
     pub fn read(path: &Path, sandbox: Option<&Sandbox>) -> Result<Source> {
         let text = files::read_short_text(path, MOST_TEXT, sandbox).map_err(|e| {
             let help = match e.kind() {

@@ -1,7 +1,7 @@
 //! Parses and writes the headers of `.npy` files and their element types (NumPy enhancement proposal 1,
 //! versions 1 to 3).
 
-use crate::kernel::interface::{Field, Scalar, Struct, Type};
+use kassay_model::interface::{Field, Scalar, Struct, Type};
 
 /// The type of an array element. It carries no byte order: elements in memory are little endian.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! Resolves the faults that a test allows and decides whether a device can run such a test.
 
+use kassay_base::error::Result;
+use kassay_model::interface::{Arg, ArgKind, Interface};
+
 use super::document::{Source, suggestion};
 use super::format::{FaultName, TestEntry};
 use super::launch::Launch;
-use crate::error::Result;
-use crate::kernel::interface::{Arg, ArgKind, Interface};
 
 /// A fault that the kernel commits in a test which allows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

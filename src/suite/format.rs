@@ -7,23 +7,23 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use kassay_base::error::Result;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
+pub use super::buffer_format::{ArangeSpec, Expect, ExpectSpec, RandomSpec, ToleranceSpec};
 use super::buffer_format::{BufferSpec, BytesSpec, SameSpec};
 use super::de::{At, read};
 use super::declared::table::{ArgEntry, StructEntry, VariableEntry};
 use super::document::{Node, Source, Value, closest, suggestion};
 use super::launch::{Addressing, Filter};
-use crate::error::Result;
-
-pub use super::buffer_format::{ArangeSpec, Expect, ExpectSpec, RandomSpec, ToleranceSpec};
 
 /// A suite: one kernel and its tests.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFile {
-    /// The kernel's file (`.cl`, `.ocl`, `.clcpp`, `.ll`, `.bc`, `.spv`, `.spvasm`), relative to the suite file.
+    /// The kernel's file (`.cl`, `.ocl`, `.clcpp`, `.cu`, `.cuh`, `.hip`, `.ll`, `.bc`, `.spv`, `.spvasm`), relative
+    /// to the suite file.
     pub kernel: At<String>,
     /// The kernel's name; needed only if the file has several.
     pub entry: Option<String>,
@@ -67,10 +67,16 @@ pub struct TestEntry {
     pub name: Option<At<String>>,
     /// Purpose of the test, for human readers.
     pub description: Option<String>,
-    /// Global work size in work-items, in 1 to 3 dimensions.
-    pub global: At<Vec<At<NonZeroU64>>>,
+    /// Global work size in work-items, in 1 to 3 dimensions; or `grid` and `block`.
+    pub global: Option<At<Vec<At<NonZeroU64>>>>,
     /// Work-group size in work-items; must divide `global` unless the kernel is OpenCL C 2.0 or later.
     pub local: Option<At<Vec<At<NonZeroU64>>>>,
+    /// Number of blocks in each dimension, as CUDA's launches say it: `global` is `grid` times `block`.
+    pub grid: Option<At<Vec<At<NonZeroU64>>>>,
+    /// Threads of a block in each dimension: `local` in CUDA's words.
+    pub block: Option<At<Vec<At<NonZeroU64>>>>,
+    /// Bytes of CUDA's dynamic shared memory, in the place of the argument that it is.
+    pub shared: Option<At<NonZeroU64>>,
     /// Global offset: the first global id in each dimension; 0 if absent.
     pub offset: Option<At<Vec<At<u64>>>>,
     /// Order of the work-groups and work-items; ascending if absent.

@@ -2,14 +2,15 @@
 
 use std::num::NonZeroU64;
 
+use kassay_base::error::Result;
+use kassay_model::interface::{ImageKind, Scalar, Type};
+
 use super::data::{Data, DataRequest, Loader, Origin};
 use super::de::At;
 use super::document::suggestion;
 use super::format::{ImageSpec, Texels};
 use super::launch::{ImageFormat, ImageShape};
 use super::npy::shape_text;
-use crate::error::Result;
-use crate::kernel::interface::{ImageKind, Scalar, Type};
 
 /// A resolved image; `data.ty` is the type of a texel.
 pub struct Image {

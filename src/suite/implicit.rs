@@ -1,6 +1,9 @@
 //! Resolves implicit arguments, for which the kernel's source has no parameter: buffers of pointers in structs and
 //! program-scope variables.
 
+use kassay_base::error::{Error, Result};
+use kassay_model::interface::{AddressSpace, Arg, ArgKind, Interface, Step};
+
 use super::arguments::{Context, Resolved};
 use super::buffer_format::SameSpec;
 use super::data::Loader;
@@ -9,8 +12,6 @@ use super::document::{Node, Value, suggestion};
 use super::format::Form;
 use super::launch::ArgValue;
 use super::views;
-use crate::error::{Error, Result};
-use crate::kernel::interface::{AddressSpace, Arg, ArgKind, Interface, Step};
 
 /// Finds the node that a struct's `fields` give for one of its pointers; `None` if they give none.
 pub fn member_node<'n>(fields: &'n Node, path: &[Step]) -> Option<&'n Node> {
@@ -35,8 +36,8 @@ pub fn member_node<'n>(fields: &'n Node, path: &[Step]) -> Option<&'n Node> {
 /// Resolves `same_as`: an argument that shares the memory of another one.
 ///
 /// # Errors
-/// `Caller`, with its place, if the argument is no buffer, or if the kernel has no other buffer of that name in the same
-/// address space.
+/// `Caller`, with its place, if the argument is no buffer, or if the kernel has no other buffer of that name in the
+/// same address space.
 pub fn resolve_same_as(
     loader: &Loader<'_>,
     context: &Context<'_>,

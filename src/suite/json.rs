@@ -3,8 +3,9 @@
 //! `serde_json` decides what is well-formed and decodes strings; this module only adds the span of each value, which
 //! `serde_json` does not report.
 
+use kassay_base::error::{Error, Place, Result};
+
 use super::document::{Entry, Node, Source, Span, Value};
-use crate::error::{Error, Place, Result};
 
 /// Parses a JSON text into a tree.
 ///

@@ -8,10 +8,11 @@ use std::io::{Read as _, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files::{self, Sandbox};
+use kassay_model::interface::{Scalar, Struct, Type};
+
 use super::dtype::{self, Dtype, RecordField};
-use crate::error::{Error, Result};
-use crate::files::{self, Sandbox};
-use crate::kernel::interface::{Scalar, Struct, Type};
 
 /// An array in memory: C order, little endian.
 #[derive(Debug, Clone, PartialEq, Eq)]

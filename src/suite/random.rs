@@ -3,12 +3,12 @@
 //! Both give the same bytes on every machine and in every version: the random stream is ChaCha8, and the mapping from
 //! its words to values is spelled out here rather than left to a library.
 
+use kassay_base::hash::fnv1a;
+use kassay_model::interface::{Scalar, Type};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::scalar_layout::{self, Number};
-use crate::hash::fnv1a;
-use crate::kernel::interface::{Scalar, Type};
 
 /// A stream of random data.
 #[derive(Debug, Clone)]

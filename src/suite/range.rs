@@ -1,10 +1,13 @@
 //! Reads NDRanges from a suite and checks them as OpenCL 1.2 demands (section 5.8, clEnqueueNDRangeKernel).
 
+use std::num::NonZeroU64;
+
+use kassay_base::error::Result;
+
 use super::de::At;
-use super::document::Source;
+use super::document::{Source, Span};
 use super::format::TestEntry;
 use super::launch::NdRange;
-use crate::error::Result;
 
 /// Reads `sizes` as one to three dimensions; unused dimensions are `rest`.
 fn dims<N: Copy + Into<u64>>(source: &Source, key: &str, sizes: &At<Vec<At<N>>>, rest: u64) -> Result<(u32, [u64; 3])> {
@@ -50,31 +53,93 @@ fn divisors_near(n: u64, near: u64) -> String {
     }
 }
 
-/// Reads the NDRange of a test; [`with_required_local`] applies the kernel's requirements.
+/// Reads the NDRange of a test, of which `whole` is the table; [`with_required_local`] applies the kernel's
+/// requirements.
 ///
 /// # Errors
 /// `Caller`, with its place.
-pub fn read(source: &Source, test: &TestEntry) -> Result<NdRange> {
-    let (count, global) = dims(source, "global", &test.global, 1)?;
-    if global.iter().try_fold(1u64, |a, b| a.checked_mul(*b)).is_none() {
-        return Err(source
-            .error(&test.global.span, "`global` has more than 2^64 work-items")
-            .help("give smaller dimensions"));
-    }
-    let mut range = NdRange { dims: count, global, local: None, offset: [0; 3] };
+pub fn read(source: &Source, test: &TestEntry, whole: &Span) -> Result<NdRange> {
+    let mut range = match (&test.global, &test.grid, &test.block) {
+        (Some(global), None, None) => of_items(source, test, global)?,
+        (None, Some(grid), Some(block)) => of_blocks(source, test, grid, block)?,
+        (Some(_), Some(size), _) | (Some(_), None, Some(size)) => {
+            return Err(source
+                .error(&size.span, "the test gives its size in two ways")
+                .help("give `global` and `local`, or `grid` and `block`"));
+        }
+        (None, Some(size), None) => {
+            return Err(source
+                .error(&size.span, "there is no `block` beside `grid`")
+                .help("add it, such as block = [64]"));
+        }
+        (None, None, Some(size)) => {
+            return Err(source
+                .error(&size.span, "there is no `grid` beside `block`")
+                .help("add it, such as grid = [2]"));
+        }
+        (None, None, None) => {
+            return Err(source
+                .error(whole, "the test does not say how many work-items there are")
+                .help("add `global` (and `local`), such as global = [1024], or `grid` and `block`"));
+        }
+    };
     if let Some(offset) = &test.offset {
         range.offset = dims(source, "offset", offset, 0)?.1;
-        same_dims(source, "offset", offset, count)?;
-        if range.offset.iter().zip(global).any(|(o, g)| o.checked_add(g).is_none()) {
+        same_dims(source, "offset", offset, range.dims)?;
+        if range.offset.iter().zip(range.global).any(|(o, g)| o.checked_add(g).is_none()) {
             return Err(source.error(&offset.span, "`offset` + `global` is more than 2^64").help("give less"));
         }
     }
+    Ok(range)
+}
+
+fn of_items(source: &Source, test: &TestEntry, given: &At<Vec<At<NonZeroU64>>>) -> Result<NdRange> {
+    let (dims, global) = self::dims(source, "global", given, 1)?;
+    check_count(source, "global", given, global)?;
+    let mut range = NdRange { dims, global, local: None, offset: [0; 3] };
     if let Some(local) = &test.local {
-        let sizes = dims(source, "local", local, 1)?.1;
-        same_dims(source, "local", local, count)?;
+        let sizes = self::dims(source, "local", local, 1)?.1;
+        same_dims(source, "local", local, dims)?;
         range.local = Some(sizes);
     }
     Ok(range)
+}
+
+/// Dimensions that one of the two leaves out are 1, as in CUDA's `dim3`.
+fn of_blocks(
+    source: &Source,
+    test: &TestEntry,
+    grid: &At<Vec<At<NonZeroU64>>>,
+    block: &At<Vec<At<NonZeroU64>>>,
+) -> Result<NdRange> {
+    if let Some(local) = &test.local {
+        return Err(source.error(&local.span, "`block` says what `local` says").help("leave `local` out"));
+    }
+    if let Some(offset) = &test.offset {
+        return Err(source
+            .error(&offset.span, "a grid of blocks has no offset")
+            .help("leave it out, or give `global` and `local`"));
+    }
+    let (blocks, sizes) = (dims(source, "grid", grid, 1)?, dims(source, "block", block, 1)?);
+    // No size is 0: that stands for one that is too large.
+    let of = |d: usize| blocks.1[d].checked_mul(sizes.1[d]);
+    let global = [of(0), of(1), of(2)].map(|size| size.unwrap_or(0));
+    check_count(source, "grid", grid, global)?;
+    Ok(NdRange { dims: blocks.0.max(sizes.0), global, local: Some(sizes.1), offset: [0; 3] })
+}
+
+fn check_count(source: &Source, key: &str, given: &At<Vec<At<NonZeroU64>>>, global: [u64; 3]) -> Result<()> {
+    match global.iter().try_fold(1u64, |a, b| a.checked_mul(*b)) {
+        Some(1..) => Ok(()),
+        _ => Err(source
+            .error(&given.span, format!("`{key}` has more than 2^64 work-items"))
+            .help("give smaller dimensions")),
+    }
+}
+
+/// The size of work-groups that a test gives, and by which key.
+fn local_of(test: &TestEntry) -> Option<(&At<Vec<At<NonZeroU64>>>, &'static str)> {
+    test.local.as_ref().map(|local| (local, "local")).or(test.block.as_ref().map(|block| (block, "block")))
 }
 
 /// Checks that `local`, if given, divides `global` in every dimension.
@@ -111,19 +176,19 @@ pub fn with_required_local(
     }
     let Some(required) = required else { return Ok(range) };
     let text = format!("{}, {}, {}", required[0], required[1], required[2]);
-    if let (Some(local), Some(given)) = (range.local, &test.local)
+    if let (Some(local), Some((given, key))) = (range.local, local_of(test))
         && local != required
     {
-        return Err(source
-            .error(&given.span, format!("the kernel requires work-groups of ({text})"))
-            .help("leave `local` out, or give these sizes"));
+        let help = if key == "local" { "leave `local` out, or give these sizes" } else { "give these sizes" };
+        return Err(source.error(&given.span, format!("the kernel requires work-groups of ({text})")).help(help));
     }
     for (i, (global, size)) in range.global.iter().zip(required).enumerate() {
         if size == 0 || uniform && !global.is_multiple_of(size) {
-            let at = test.global.value.get(i).map_or(&test.global.span, |g| &g.span);
+            let given = test.global.as_ref().or(test.grid.as_ref());
+            let at = given.map(|all| all.value.get(i).map_or(&all.span, |size| &size.span));
             return Err(source
                 .error(
-                    at,
+                    at.unwrap_or(&Span::default()),
                     format!("the kernel requires work-groups of ({text}), but `global` is {global} in dimension {i}"),
                 )
                 .help(format!("give a multiple of {size} in dimension {i}")));

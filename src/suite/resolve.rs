@@ -4,6 +4,14 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files::Sandbox;
+use kassay_model::interface::{Arg, ArgKind, ArgSource, Interface};
+use kassay_model::kernel_files::KernelFile;
+use kassay_model::options::SpecValue;
+use kassay_model::sub_groups;
+
+pub use super::arguments::Expectation;
 use super::arguments::{self, Output};
 use super::compare::Tolerance;
 use super::data::Loader;
@@ -11,18 +19,10 @@ use super::de::{self, At};
 use super::declared::Declared;
 use super::document::{Node, Source, Span, suggestion};
 use super::faults::{self, AllowedFault};
-use super::format::{Form, SuiteFile, TestEntry, ToleranceSpec};
+use super::format::{Form, LocalSpec, SuiteFile, TestEntry, ToleranceSpec};
 use super::launch::{ArgValue, Launch, NdRange, View};
 use super::schedule::Schedule;
 use super::{confined, implicit, range, schedule_spec, spec_values};
-use crate::error::{Error, Result};
-use crate::files::Sandbox;
-use crate::kernel::interface::{Arg, ArgSource, Interface};
-use crate::kernel::kernel_files::KernelFile;
-use crate::kernel::options::SpecValue;
-use crate::kernel::sub_groups;
-
-pub use super::arguments::Expectation;
 
 /// A suite file that is valid in itself; [`Suite::resolve`] checks whether it fits its kernel.
 #[derive(Debug, Clone)]
@@ -65,6 +65,8 @@ pub struct TestSpec {
     /// Values of specialisation constants in addition to the suite's.
     pub spec: Vec<SpecValue>,
     entry: TestEntry,
+    /// The form of CUDA's dynamic shared memory, by its key.
+    shared: Option<(At<String>, Form)>,
     args: Vec<(At<String>, Form)>,
     /// Program-scope variables.
     variables: Vec<(At<String>, Form)>,
@@ -109,8 +111,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// Returns compiler options in which folders of `-I` that are there, relative to the suite's folder, have their place: a suite
-/// can then be moved, and used from anywhere. Others are relative to the working directory.
+/// Returns compiler options in which folders of `-I` that are there, relative to the suite's folder, have their place:
+/// a suite can then be moved, and used from anywhere. Others are relative to the working directory.
 fn beside(folder: &Path, options: Vec<String>) -> Vec<String> {
     let placed = |option: String| {
         let dir = option.strip_prefix("-I").filter(|dir| !dir.is_empty() && Path::new(dir).is_relative());
@@ -145,8 +147,8 @@ impl Suite {
     /// Reads a suite whose files have to lie in the sandbox, if there is one.
     ///
     /// # Errors
-    /// As [`Suite::load`]; `Caller`, with its place, if it names a file outside of the sandbox, or an option for clang that
-    /// might name one.
+    /// As [`Suite::load`]; `Caller`, with its place, if it names a file outside of the sandbox, or an option for clang
+    /// that might name one.
     pub fn load_in(path: &Path, sandbox: Option<Sandbox>) -> Result<Suite> {
         if KernelFile::of(path).is_some() {
             return Err(Error::caller(format!("{} is a kernel, but a suite is wanted here", path.display()))
@@ -195,11 +197,15 @@ impl Suite {
                     .error(at, format!("there are two tests of the name \"{name}\" (the first in line {first})"))
                     .help("give each test its own name"));
             }
-            let range = range::read(&source, &entry)?;
+            let range = range::read(&source, &entry, &span)?;
+            let shared = entry.shared.clone().map(|bytes| {
+                let key = At { span: bytes.span.clone(), value: "shared".to_owned() };
+                (key, Form::Local(LocalSpec { local: bytes }))
+            });
             let args = read_forms(&source, "args", entry.args.as_ref())?;
             let variables = read_forms(&source, "variables", entry.variables.as_ref())?;
             let spec = spec_values::read(&source, entry.spec.as_ref())?;
-            tests.push(TestSpec { name, range, spec, args, variables, entry, span });
+            tests.push(TestSpec { name, range, spec, shared, args, variables, entry, span });
         }
         let declared = Declared::new(source.clone(), None, file.structs, file.arg, file.variable)?;
         let loader = Loader::new(&source, Path::new(""), 0);
@@ -391,6 +397,21 @@ impl Suite {
                     .help("give it once"));
             }
             *slot = Some((key, form));
+        }
+        if let Some((key, form)) = &test.shared {
+            let is_local = |arg: &Arg| matches!(arg.kind, ArgKind::Local { .. });
+            let open = parameters.iter().zip(&mut given).filter(|(arg, slot)| is_local(arg) && slot.is_none());
+            if open.map(|(_, slot)| *slot = Some((key, form))).count() == 0 {
+                let what = match parameters.iter().find(|arg| is_local(arg)) {
+                    Some(arg) => format!(
+                        "[test.args] gives `{}`, which is the shared memory of `{}`",
+                        arg.label(),
+                        interface.name
+                    ),
+                    None => format!("`{}` has no shared memory whose size a launch says", interface.name),
+                };
+                return Err(self.source.error(&key.span, what).help("leave `shared` out"));
+            }
         }
         let missing: Vec<&Arg> = parameters.iter().zip(&given).filter(|(_, g)| g.is_none()).map(|(a, _)| *a).collect();
         if missing.is_empty() {

@@ -1,8 +1,7 @@
 //! Locates the scalars of a type in memory; decodes, encodes and formats them.
 
 use half::f16;
-
-use crate::kernel::interface::{Scalar, Struct, Type};
+use kassay_model::interface::{Scalar, Struct, Type};
 
 /// One scalar of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +22,8 @@ pub fn leaves(ty: &Type) -> Vec<Leaf> {
     out
 }
 
-/// Like [`leaves`], but a union whose fields all have the same scalars at the same places, or some of these, has these scalars: as
-/// have the unions that name the parts of a complex number, or the components of a vector, in several ways.
+/// Like [`leaves`], but a union whose fields all have the same scalars at the same places, or some of these, has these
+/// scalars: as have the unions that name the parts of a complex number, or the components of a vector, in several ways.
 pub fn leaves_through_unions(ty: &Type) -> Vec<Leaf> {
     let mut out = Vec::new();
     collect(ty, 0, String::new(), true, &mut out);

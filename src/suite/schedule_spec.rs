@@ -1,11 +1,12 @@
 //! Reads schedules from a suite and checks them against their launch.
 
+use kassay_base::error::Result;
+
 use super::de::At;
 use super::document::Source;
 use super::format::{PreemptionSpec, ScheduleSpec};
 use super::launch::NdRange;
 use super::schedule::{Preemption, Schedule};
-use crate::error::Result;
 
 /// A work-group size limit that every device meets. Schedules number the work-items of a group, so the size that kassay
 /// chooses for them must not depend on the device.
@@ -87,7 +88,7 @@ fn out_of_range(
     what: &str,
     number: u64,
     count: u64,
-) -> crate::error::Error {
+) -> kassay_base::error::Error {
     source
         .error(span, format!("there is no number {number}: the launch has {count} {what}"))
         .help(format!("give a number from 0 to {}", count.saturating_sub(1)))

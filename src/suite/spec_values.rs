@@ -2,11 +2,11 @@
 //!
 //! Which constants a kernel has, and which values their types have, is known to `kernel` alone.
 
+use kassay_base::error::Result;
+use kassay_model::options::SpecValue;
 use toml::{Table, Value as Toml};
 
 use super::document::{Node, Source, Value};
-use crate::error::Result;
-use crate::kernel::options::SpecValue;
 
 /// Reads the table of a `spec` key.
 ///

@@ -1,11 +1,11 @@
 //! Parses the text of a suite file, TOML or JSON, into the tree of [`super::document`].
 
+use kassay_base::error::Result;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::document::{Entry, Node, Source, Span, Value};
 use super::json;
-use crate::error::Result;
 
 impl Source {
     /// Parses the text: as JSON if the file name ends in `.json`, otherwise as TOML.

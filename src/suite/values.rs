@@ -1,10 +1,11 @@
 //! Encodes values written in a suite as bytes of the kernel's types: little endian, padding zero.
 
+use kassay_base::error::{Error, Result};
+use kassay_model::interface::{Scalar, Struct, Type};
+
 use super::de::{self, At};
 use super::document::{Node, Source, Value, suggestion};
 use super::scalar_layout::{self, Number};
-use crate::error::{Error, Result};
-use crate::kernel::interface::{Scalar, Struct, Type};
 
 /// Encodes nodes of one file as bytes.
 #[derive(Debug, Clone, Copy)]

@@ -2,12 +2,12 @@
 
 use std::num::NonZeroU64;
 
+use kassay_base::error::Result;
+use kassay_model::interface::{Arg, ArgKind, POINTER_BYTES, Struct, Type};
+
 use super::buffer_format::{BufferSpec, SameSpec};
 use super::data::Loader;
 use super::de::At;
-use crate::error::Result;
-use crate::kernel::interface::{Arg, ArgKind, POINTER_BYTES, Struct, Type};
-
 pub use super::launch::View;
 
 /// The keys that say where an argument lies in its memory.

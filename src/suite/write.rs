@@ -4,6 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
+use kassay_base::error::{Error, Result};
+use kassay_base::hash;
+use kassay_model::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
+use kassay_model::options::SpecValue;
 use toml::{Table, Value};
 
 use super::arguments::Expectation;
@@ -15,10 +19,6 @@ use super::npy;
 use super::scalar_layout::{self, Number};
 use super::schedule::Schedule;
 use super::spec_values;
-use crate::error::{Error, Result};
-use crate::hash;
-use crate::kernel::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
-use crate::kernel::options::SpecValue;
 
 /// A suite to write.
 #[derive(Debug, Clone, Default)]
@@ -83,7 +83,7 @@ pub struct WrittenSuite {
 /// Writes the data files of a suite under names that are not in `taken`; creates the folder.
 ///
 /// # Errors
-/// Those of [`write`].
+/// Those of [`write()`].
 pub fn write_data(
     folder: &Path,
     suite: &NewSuite<'_>,
@@ -308,8 +308,8 @@ impl Writer<'_> {
         Ok(Value::Table(written))
     }
 
-    /// Encodes the contents of a buffer; as raw bytes if they are not a whole number of elements. `None` if the type has
-    /// no size.
+    /// Encodes the contents of a buffer; as raw bytes if they are not a whole number of elements. `None` if the type
+    /// has no size.
     fn buffer(&mut self, label: &str, element: Option<&Type>, bytes: &[u8]) -> Option<Result<Table>> {
         let byte = Type::Scalar(Scalar::U8);
         let ty = element.unwrap_or(&byte);

@@ -1,8 +1,9 @@
-//! Checks that what is known about OpenCL's builtins has one home: nobody else recognises them by parts of their names.
+//! Checks that what is known about OpenCL's builtins has one home: no other file recognises them by parts of their
+//! names.
 
 use crate::sources::sources;
 
-const TABLE: &str = "src/kernel/builtins/";
+const TABLE: &str = "src/ir/kernel/builtins/";
 
 /// How names of builtins begin that are recognised by a part.
 const BEGINNINGS: &[&str] = &[
@@ -32,14 +33,15 @@ const NAMES: &[&str] = &["atomic_work_item_fence", "read_mem_fence", "work_group
 
 /// What computes builtins, and so goes by their names.
 const COMPUTE: &[&str] = &[
-    "src/generate/dry_run/",
-    "src/kernel/plain_atomics.rs",
-    "src/lower/builtins/",
-    "src/instrument/guard/builtin_accesses.rs",
-    "src/program/",
-    "src/symbolic/concolic/",
-    "src/symbolic/implementation_defined.rs",
-    "src/symbolic/transfer/",
+    "src/judge/generate/dry_run/",
+    "src/ir/kernel/plain_atomics.rs",
+    "src/ir/lower/builtins/",
+    "src/ir/instrument/guard/builtin_accesses.rs",
+    "src/model/demangle.rs",
+    "src/prove/program/",
+    "src/prove/symbolic/concolic/",
+    "src/prove/symbolic/implementation_defined.rs",
+    "src/prove/symbolic/transfer/",
 ];
 
 /// Returns the first name of a builtin by which a line recognises one.

@@ -4,19 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::rooms::ROOTS;
-use crate::sources::{module_path, sources};
-use crate::tokens::{Token, tokens};
+use crate::sources::{layer_sources, module_path, package_of, sources};
+use crate::tokens::{Token, tokens, without_tests};
 
 #[test]
 fn files_import_each_other_in_one_direction() {
-    let found: Vec<String> = (circles(&sources()).into_iter())
+    let mut packages: BTreeMap<&str, Vec<(PathBuf, String)>> = BTreeMap::new();
+    for (path, text) in sources().into_iter().chain(layer_sources()) {
+        packages.entry(package_of(&path)).or_default().push((path, text));
+    }
+    let found: Vec<String> = (packages.values().flat_map(|files| circles(files)))
         .map(|circle| format!("  {}", circle.into_iter().collect::<Vec<_>>().join(", ")))
         .collect();
     assert!(found.is_empty(), "files that import each other in a circle:\n{}", found.join("\n"));
 }
 
-/// Finds the import cycles of several files. A name that a file takes from a `mod.rs` which re-exports it by `pub use`
-/// counts as taken from where it is defined; a `pub use` itself, and what tests in a file use, do not count.
+/// Finds the import cycles of several files of one package. A name that a file takes from a `mod.rs` which re-exports
+/// it by `pub use` counts as taken from where it is defined; a `pub use` itself, and what tests in a file use, do not
+/// count.
 fn circles(sources: &[(PathBuf, String)]) -> Vec<BTreeSet<String>> {
     type Module = Vec<String>;
     let modules: BTreeMap<Module, usize> = sources.iter().enumerate().map(|(i, (p, _))| (module_path(p), i)).collect();
@@ -96,36 +101,6 @@ fn components(edges: &[BTreeSet<usize>]) -> Vec<Vec<usize>> {
         }
     }
     found
-}
-
-/// Returns the tokens without `#[cfg(test)] mod … { … }`.
-fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
-    let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
-    let mut kept = Vec::new();
-    let mut i = 0;
-    while i < tokens.len() {
-        let is_test =
-            ["#", "[", "cfg", "(", "test", ")", "]", "mod"].iter().enumerate().all(|(k, t)| text(i + k) == *t);
-        if is_test && text(i + 9) == "{" {
-            let mut depth = 0;
-            i += 9;
-            loop {
-                depth += match text(i) {
-                    "{" => 1,
-                    "}" => -1,
-                    _ => 0,
-                };
-                i += 1;
-                if depth == 0 || i >= tokens.len() {
-                    break;
-                }
-            }
-            continue;
-        }
-        kept.push(tokens[i]);
-        i += 1;
-    }
-    kept
 }
 
 /// Returns all paths that begin with `crate`, `super`, `self` or a child module, from the crate's root, with

@@ -1,5 +1,6 @@
-//! Enforces the boundaries between the rooms of `src/`: imports run downwards only, rooms do not name what they must
-//! not know, files do not import each other in cycles, and no file grows beyond one concern.
+//! Enforces the boundaries between the rooms of `src/`, and of the layer's in `layer/src/`: imports run downwards only,
+//! rooms do not name what they must not know, files do not import each other in cycles, and no file grows beyond one
+//! concern.
 //!
 //! It reads the sources as text, as tokens without comments and literals. It does not see what a macro would expand to.
 

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::sources::sources;
 
-/// The schemas that constants of `src/result/` name, such as `kassay.cover/1`.
+/// The schemas that constants of `src/results/result/` name, such as `kassay.cover/1`.
 fn declared() -> Vec<String> {
     let mut found = Vec::new();
-    for (_, text) in sources().iter().filter(|(path, _)| path.starts_with("src/result/")) {
+    for (_, text) in sources().iter().filter(|(path, _)| path.starts_with("src/results/result/")) {
         for line in text.lines().filter(|line| line.trim_start().contains("const ") && line.contains("SCHEMA")) {
             found.extend(line.split('"').nth(1).filter(|name| name.starts_with("kassay.")).map(str::to_owned));
         }

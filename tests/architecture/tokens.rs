@@ -34,6 +34,36 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
+/// Returns the tokens without `#[cfg(test)] mod … { … }`.
+pub fn without_tests<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+    let text = |i: usize| tokens.get(i).map_or("", |t| t.1);
+    let mut kept = Vec::new();
+    let mut i = 0;
+    while i < tokens.len() {
+        let is_test =
+            ["#", "[", "cfg", "(", "test", ")", "]", "mod"].iter().enumerate().all(|(k, t)| text(i + k) == *t);
+        if is_test && text(i + 9) == "{" {
+            let mut depth = 0;
+            i += 9;
+            loop {
+                depth += match text(i) {
+                    "{" => 1,
+                    "}" => -1,
+                    _ => 0,
+                };
+                i += 1;
+                if depth == 0 || i >= tokens.len() {
+                    break;
+                }
+            }
+            continue;
+        }
+        kept.push(tokens[i]);
+        i += 1;
+    }
+    kept
+}
+
 /// Returns the length of the block comment that `rest` begins with, including nested ones.
 fn block_comment(rest: &str) -> usize {
     let (mut at, mut depth) = (0, 0);

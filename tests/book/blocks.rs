@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use kassay::suite::declared::Declared;
-use kassay::suite::resolve::Suite;
+use kassay_suite::declared::Declared;
+use kassay_suite::resolve::Suite;
 
 use crate::common::program::kassay;
-use crate::page::{self, Block};
+use crate::pages::page::{self, Block};
 
 /// What a block may be. `text` is for synopses, layouts of files and messages.
 const LANGUAGES: &[&str] = &["console", "setup", "text", "toml", "json", "yaml", "c", "rust"];
@@ -49,8 +49,8 @@ fn toml_and_json_can_be_read() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Reads a block by what it says it is: `project` (a `kassay.toml`), `args` (a value a line), `test` (keys of a test), `interface`, `suite` (a suite
-/// without its tests), or else any TOML, which is a suite if it has tests.
+/// Reads a block by what it says it is: `project` (a `kassay.toml`), `args` (a value a line), `test` (keys of a test),
+/// `interface`, `suite` (a suite without its tests), or else any TOML, which is a suite if it has tests.
 fn read_toml(block: &Block) -> Result<(), String> {
     let test = |keys: &str| load(&format!("kernel = \"k.cl\"\n[[test]]\nglobal = [1]\n{keys}"), "suite.toml");
     if block.attribute("args").is_some() {
@@ -82,7 +82,8 @@ fn read_toml(block: &Block) -> Result<(), String> {
     }
 }
 
-/// Reads a project and each of its profiles. Its one suite has an empty kernel: it fails, but only after the project was read.
+/// Reads a project and each of its profiles. Its one suite has an empty kernel: it fails, but only after the project
+/// was read.
 fn read_project(text: &str) -> Result<(), String> {
     let table: toml::Table = toml::from_str(text).map_err(|e| e.to_string())?;
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::common::testdata::{entries, name, repository};
-use crate::page;
+use crate::pages::page;
 
 /// Pages that are no page of the book by themselves: the table of contents, and what pages of the book include.
 const NO_PAGES: &[&str] = &["docs/SUMMARY.md", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];

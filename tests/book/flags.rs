@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::common::program::run;
-use crate::page::{self, Block};
+use crate::pages::page::{self, Block};
 
 /// The commands, and the pages that describe their flags.
 const COMMANDS: &[(&str, &str)] = &[

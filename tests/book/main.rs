@@ -8,9 +8,11 @@ mod common;
 mod contents;
 mod flags;
 mod not_run;
-mod output;
-mod page;
-mod runner;
+#[path = "../pages/mod.rs"]
+mod pages;
+
+use pages::page;
+use pages::runner::{self, Unshown};
 
 /// Makes a test of each page that shows commands, so that they run side by side.
 macro_rules! pages {
@@ -20,7 +22,7 @@ macro_rules! pages {
 
         $(#[test]
         fn $test() {
-            runner::run($path);
+            runner::run($path, Unshown::LeftOut);
         })*
     };
 }
@@ -33,6 +35,7 @@ pages! {
     clusters: "docs/clusters.md",
     compare: "docs/compare.md",
     cover: "docs/cover.md",
+    cuda: "docs/cuda.md",
     devices: "docs/devices.md",
     generate: "docs/generate.md",
     gpu: "docs/gpu.md",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::page;
+use crate::pages::page;
 
 /// The reasons, what each means, and how many blocks have it.
 const REASONS: &[(&str, &str, usize)] = &[

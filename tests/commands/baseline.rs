@@ -1,64 +1,30 @@
-//! Fates taken over from a baseline are those of a whole run; new survivors are told.
-
-use std::path::{Path, PathBuf};
+//! Fates taken over from a baseline are those of a whole run. `tests/cli/baseline.md` has what is said of new survivors.
 
 use serde_json::Value;
 
 use crate::common::TestResult;
-use crate::common::program::{at, json, kassay, read, run, valid};
-use crate::common::testdata::testdata;
+use crate::common::bench::Bench;
+use crate::common::program::{at, json, valid};
 
-/// A copy of a folder of the testdata, with a file that is changed.
-struct Copy {
-    folder: tempfile::TempDir,
+/// Mutates a suite on a device and returns the result, which is written to a file.
+fn mutate(bench: &Bench, suite: &str, device: &str, output: &str, flags: &[&str]) -> TestResult<Value> {
+    let all = [&["mutate", suite, "--device", device, "--quiet", "-o", output], flags].concat();
+    let finished = bench.run(&all)?;
+    assert!(finished.code < Some(2), "{all:?}: {}", finished.err);
+    bench.read(output)
 }
 
-impl Copy {
-    fn of(name: &str) -> TestResult<Copy> {
-        let folder = tempfile::tempdir()?;
-        for entry in std::fs::read_dir(testdata(name))? {
-            let entry = entry?;
-            if entry.file_type()?.is_file() {
-                std::fs::copy(entry.path(), folder.path().join(entry.file_name()))?;
-            }
-        }
-        Ok(Copy { folder })
+/// Mutates a suite with the baseline `base.json` and without one, and checks that both agree. Returns the result with
+/// the baseline.
+fn compare(bench: &Bench, suite: &str, device: &str, flags: &[&str], what: &str) -> TestResult<Value> {
+    let whole = mutate(bench, suite, device, "whole.json", flags)?;
+    let taken = mutate(bench, suite, device, "taken.json", &[flags, &["--baseline", "base.json"]].concat())?;
+    valid(&taken, "mutate.schema.json")?;
+    assert_eq!(fates(&taken), fates(&whole), "{what}");
+    for key in ["summary", "operators", "lines", "tests", "not_simulated"] {
+        assert_eq!(taken[key], whole[key], "{what}: {key}");
     }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Replaces the only occurrence of a text in a file.
-    fn change(&self, file: &str, from: &str, to: &str) -> TestResult {
-        let text = std::fs::read_to_string(self.path(file))?;
-        assert_eq!(text.matches(from).count(), 1, "{from} in {file}");
-        Ok(std::fs::write(self.path(file), text.replace(from, to))?)
-    }
-
-    /// Mutates a suite on a device and returns the result, which is written to a file.
-    fn mutate(&self, suite: &str, device: &str, output: &str, flags: &[&str]) -> TestResult<Value> {
-        let (suite, output) = (self.path(suite), self.path(output));
-        let own = ["mutate", at(&suite), "--device", device, "--quiet", "-o", at(&output)];
-        let all = [&own[..], flags].concat();
-        let (_, err, code) = run(&all)?;
-        assert!(code < 2, "{all:?}: {err}");
-        read(&output)
-    }
-
-    /// Mutates a suite with the baseline `base.json` and without one, and checks that both agree. Returns the result with the
-    /// baseline.
-    fn compare(&self, suite: &str, device: &str, flags: &[&str], what: &str) -> TestResult<Value> {
-        let whole = self.mutate(suite, device, "whole.json", flags)?;
-        let base = self.path("base.json");
-        let taken = self.mutate(suite, device, "taken.json", &[flags, &["--baseline", at(&base)]].concat())?;
-        valid(&taken, "mutate.schema.json")?;
-        assert_eq!(fates(&taken), fates(&whole), "{what}");
-        for key in ["summary", "operators", "lines", "tests", "not_simulated"] {
-            assert_eq!(taken[key], whole[key], "{what}: {key}");
-        }
-        Ok(taken)
-    }
+    Ok(taken)
 }
 
 /// Returns the mutants of a result without their marks.
@@ -91,12 +57,12 @@ fn what_has_not_changed_is_taken_over_whole() -> TestResult {
         ("image_grading", "suite_grade.toml", "image_grading.cl", &[]),
     ];
     for (folder, suite, kernel, flags) in kernels {
-        let copy = Copy::of(folder)?;
-        copy.mutate(suite, "sim", "base.json", flags)?;
-        let text = std::fs::read_to_string(copy.path(kernel))?;
+        let copy = Bench::copy_of(folder)?;
+        mutate(&copy, suite, "sim", "base.json", flags)?;
+        let text = copy.text(kernel)?;
         let moved = format!("// A comment.\n\n{}", text.replace("    ", "\t "));
-        std::fs::write(copy.path(kernel), moved)?;
-        let taken = copy.compare(suite, "sim", flags, folder)?;
+        copy.put(kernel, moved)?;
+        let taken = compare(&copy, suite, "sim", flags, folder)?;
         assert_eq!(taken["timing"]["pairs"], 0, "{folder}");
         assert!(taken_over(&taken) > 15, "{folder}: {}", taken_over(&taken));
         assert_eq!(taken["baseline"].get("why_not"), None, "{folder}");
@@ -107,14 +73,14 @@ fn what_has_not_changed_is_taken_over_whole() -> TestResult {
 
 #[test]
 fn a_change_elsewhere_in_the_file_leaves_everything_and_one_that_is_called_nothing() -> TestResult {
-    let copy = Copy::of("image_grading")?;
-    copy.mutate("suite_grade.toml", "sim", "base.json", &[])?;
-    copy.change("image_grading.cl", "(left + 2 * middle + right + 2) / 4", "(left + middle + right + 1) / 3")?;
-    let taken = copy.compare("suite_grade.toml", "sim", &[], "another function")?;
+    let copy = Bench::copy_of("image_grading")?;
+    mutate(&copy, "suite_grade.toml", "sim", "base.json", &[])?;
+    copy.replace("image_grading.cl", "(left + 2 * middle + right + 2) / 4", "(left + middle + right + 1) / 3")?;
+    let taken = compare(&copy, "suite_grade.toml", "sim", &[], "another function")?;
     assert_eq!(taken["timing"]["pairs"], 0);
     assert!(taken_over(&taken) > 30, "{}", taken_over(&taken));
-    copy.change("image_grading.cl", "(product + 32) / 64", "product / 64 + (product % 64 >= 32)")?;
-    let taken = copy.compare("suite_grade.toml", "sim", &[], "a function that is called")?;
+    copy.replace("image_grading.cl", "(product + 32) / 64", "product / 64 + (product % 64 >= 32)")?;
+    let taken = compare(&copy, "suite_grade.toml", "sim", &[], "a function that is called")?;
     assert_eq!(taken_over(&taken), 0);
     assert!(taken["baseline"]["why_not"].as_str().is_some_and(|why| why.contains("has changed")));
     assert!(taken["timing"]["pairs"].as_u64() > Some(0));
@@ -137,17 +103,17 @@ fn verdicts_of_unchanged_tests_are_taken_over() -> TestResult {
         ),
     ];
     for (what, from, to, some) in changes {
-        let copy = Copy::of("saxpy_tail")?;
-        let base = copy.mutate("suite.toml", "sim", "base.json", &[])?;
-        copy.change("suite.toml", from, to)?;
-        let taken = copy.compare("suite.toml", "sim", &[], what)?;
+        let copy = Bench::copy_of("saxpy_tail")?;
+        let base = mutate(&copy, "suite.toml", "sim", "base.json", &[])?;
+        copy.replace("suite.toml", from, to)?;
+        let taken = compare(&copy, "suite.toml", "sim", &[], what)?;
         let fewer = taken["timing"]["pairs"].as_u64() < base["timing"]["pairs"].as_u64();
         assert_eq!(fewer, some, "{what}: {}", taken["timing"]["pairs"]);
     }
     // Tests that are gone, new, or in another order.
-    let copy = Copy::of("saxpy_tail")?;
-    copy.mutate("suite.toml", "sim", "base.json", &[])?;
-    let text = std::fs::read_to_string(copy.path("suite.toml"))?;
+    let copy = Bench::copy_of("saxpy_tail")?;
+    mutate(&copy, "suite.toml", "sim", "base.json", &[])?;
+    let text = copy.text("suite.toml")?;
     let parts: Vec<&str> = text.split("[[test]]").collect();
     let [head, one, two, three] = parts[..] else { return Err("not three tests".into()) };
     let more = two.replace("two left over", "another");
@@ -156,8 +122,8 @@ fn verdicts_of_unchanged_tests_are_taken_over() -> TestResult {
         [&[two, three][..], &[one, two], &[three, two, one], &[one, two, three, more], &[more, one, two, three]]
     {
         let tests: String = tests.iter().map(|test| format!("\n[[test]]{test}")).collect();
-        std::fs::write(copy.path("suite.toml"), format!("{head}{tests}"))?;
-        let taken = copy.compare("suite.toml", "sim", &[], &tests)?;
+        copy.put("suite.toml", format!("{head}{tests}"))?;
+        let taken = compare(&copy, "suite.toml", "sim", &[], &tests)?;
         assert!(taken["baseline"]["why_not"].as_str().is_some_and(|why| why.contains("tests have changed")));
     }
     Ok(())
@@ -165,105 +131,40 @@ fn verdicts_of_unchanged_tests_are_taken_over() -> TestResult {
 
 #[test]
 fn other_devices_and_options_take_nothing_over() -> TestResult {
-    let copy = Copy::of("saxpy_tail")?;
-    copy.mutate("suite.toml", "sim", "base.json", &[])?;
-    let taken = copy.compare("suite.toml", "opencl", &[], "another device")?;
+    let copy = Bench::copy_of("saxpy_tail")?;
+    mutate(&copy, "suite.toml", "sim", "base.json", &[])?;
+    let taken = compare(&copy, "suite.toml", "opencl", &[], "another device")?;
     assert_eq!((taken_over(&taken), &taken["baseline"]["why_not"]), (0, &"the baseline is of another device".into()));
-    let taken = copy.compare("suite.toml", "sim", &["--timeout", "20"], "another limit")?;
+    let taken = compare(&copy, "suite.toml", "sim", &["--timeout", "20"], "another limit")?;
     assert_eq!((taken_over(&taken), &taken["baseline"]["why_not"]), (0, &"the baseline is of other options".into()));
     // Which mutants are made is another question.
-    let taken = copy.compare("suite.toml", "sim", &["--operators", "ROR,AOR,SDL"], "some of the mutants")?;
+    let taken = compare(&copy, "suite.toml", "sim", &["--operators", "ROR,AOR,SDL"], "some of the mutants")?;
     assert!(taken_over(&taken) > 5, "{}", taken_over(&taken));
     // A mutant that equalled one which is not made now is run.
     assert!(taken["timing"]["pairs"].as_u64() < Some(5), "{}", taken["timing"]["pairs"]);
     // On the device, too.
-    copy.mutate("suite.toml", "opencl", "base.json", &[])?;
-    copy.change("saxpy_tail.cl", "#define WIDTH 4", "#define  WIDTH 4 // four")?;
-    assert!(taken_over(&copy.compare("suite.toml", "opencl", &[], "a comment")?) > 50);
+    mutate(&copy, "suite.toml", "opencl", "base.json", &[])?;
+    copy.replace("saxpy_tail.cl", "#define WIDTH 4", "#define  WIDTH 4 // four")?;
+    assert!(taken_over(&compare(&copy, "suite.toml", "opencl", &[], "a comment")?) > 50);
     Ok(())
-}
-
-#[test]
-fn new_survivors_fail_where_they_are_asked_for() -> TestResult {
-    let copy = Copy::of("saxpy_tail")?;
-    let (suite, base) = (copy.path("suite.toml"), copy.path("base.json"));
-    let flags = ["mutate", at(&suite), "--device", "sim", "--fail-on-new-survivors"];
-    let (_, err, code) = run(&flags)?;
-    assert!(code == 2 && err.contains("--baseline"), "{code}: {err}");
-    copy.mutate("suite.toml", "sim", "base.json", &[])?;
-    let with = [&flags[..], &["--baseline", at(&base)]].concat();
-    let (_, err, code) = run(&with)?;
-    assert_eq!(code, 0, "{err}");
-    // Nothing looks at what is left over now.
-    let text = std::fs::read_to_string(&suite)?;
-    let parts: Vec<&str> = text.split("[[test]]").collect();
-    std::fs::write(&suite, format!("{}[[test]]{}", parts[0], parts[1]))?;
-    let output = copy.path("new.json");
-    let (out, err, code) = run(&[&with[..], &["-o", at(&output)]].concat())?;
-    assert_eq!(code, 1, "{err}");
-    assert!(err.contains("survive that the baseline does not have or that were detected there"), "{err}");
-    assert!(err.contains("saxpy_tail.cl:17:"), "{err}");
-    let (minus, plus) = ("    -             y[i] = a * x[i] + y[i];", "    +             y[i] = a * x[i] - y[i];");
-    assert!(out.contains("new survivors, compared with") && out.contains(minus) && out.contains(plus), "{out}");
-    let result = read(&output)?;
-    assert!(survivors(&result).iter().all(|id| !id.is_empty()) && !survivors(&result).is_empty());
-    for new in result["baseline"]["new_survivors"].as_array().into_iter().flatten() {
-        assert!(["killed", "runtime-error", "timeout"].map(Value::from).contains(&new["before"]), "{new}");
-    }
-    // Reports say so, and of thresholds.
-    let low = [&with[..], &["--fail-under", "99", "-o", at(&output)]].concat();
-    let (_, err, code) = run(&low)?;
-    assert!(code == 1 && err.contains("below 99 %"), "{err}");
-    for (name, parts) in
-        [("r.junit.xml", ["<failure", "below 99 %"]), ("r.md", ["Not as it was asked for", "below 99 %"])]
-    {
-        let report = copy.path(name);
-        let (_, err, code) = run(&["report", at(&output), "-o", at(&report)])?;
-        assert_eq!(code, 0, "{err}");
-        let text = std::fs::read_to_string(&report)?;
-        assert!(parts.iter().all(|part| text.contains(part)) && text.contains("survive that the baseline"), "{text}");
-    }
-    Ok(())
-}
-
-#[test]
-fn a_wrong_baseline_is_the_callers_mistake() -> TestResult {
-    let copy = Copy::of("image_grading")?;
-    copy.mutate("suite_blend.toml", "sim", "base.json", &["--sample", "3"])?;
-    let (grade, base, kernel) = (copy.path("suite_grade.toml"), copy.path("base.json"), copy.path("image_grading.cl"));
-    let refused = |flags: &[&str], what: &str| -> TestResult {
-        let (_, err, code) = run(&[&["mutate", at(&grade), "--device", "sim"][..], flags].concat())?;
-        assert!(code == 2 && err.contains(what), "{flags:?}: {code}: {err}");
-        Ok(())
-    };
-    refused(&["--baseline", at(&base)], "is a result of the kernel `blend`, not of `grade`")?;
-    refused(&["--baseline", at(&kernel)], "not a result of kassay")?;
-    refused(&["--baseline", "/nowhere/base.json"], "cannot read")?;
-    refused(&["--baseline", at(&base), "--order", "2"], "pairs are not compared with a baseline")?;
-    let shard = copy.path("shard.json");
-    run(&["mutate", at(&grade), "--device", "sim", "--quiet", "--sample", "4", "--shard", "1/2", "-o", at(&shard)])?;
-    refused(&["--baseline", at(&shard)], "shard 1/2")?;
-    let checked = copy.path("run.json");
-    run(&["run", at(&grade), "--device", "sim", "--quiet", "-o", at(&checked)])?;
-    refused(&["--baseline", at(&checked)], "is a result of `kassay run`")
 }
 
 const PROJECT: &str = "[options]\ndevice = \"sim\"\n[mutate]\nsample = 40\nfail-on-new-survivors = true\n";
 
-fn ci(folder: &Path, args: &[&str]) -> TestResult<(String, i32)> {
-    let output = kassay().arg("ci").args(args).current_dir(folder).output()?;
-    Ok((String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code().unwrap_or(-1)))
+fn ci(bench: &Bench, args: &[&str]) -> TestResult<(String, i32)> {
+    let finished = bench.run(&[&["ci"], args].concat())?;
+    Ok((finished.err, finished.code.unwrap_or(-1)))
 }
 
 #[test]
 fn sets_and_projects_have_baselines() -> TestResult {
-    let copy = Copy::of("image_grading")?;
+    let copy = Bench::copy_of("image_grading")?;
     let at_folder = |name: &str| copy.path(name);
     let suites = ["grade", "blur_rows"].map(|name| at_folder(&format!("suite_{name}.toml")));
     let of_set = at_folder("set.json");
     let flags = ["mutate", at(&suites[0]), at(&suites[1]), "--device", "sim", "--sample", "40"];
     let set = json(&[&flags[..], &["--quiet", "-o", at(&of_set)]].concat(), 0)?;
-    copy.change("image_grading.cl", "(product + 32) / 64", "product / 64 + (product % 64 >= 32)")?;
+    copy.replace("image_grading.cl", "(product + 32) / 64", "product / 64 + (product % 64 >= 32)")?;
     let again = json(&[&flags[..], &["--quiet", "--baseline", at(&of_set)]].concat(), 0)?;
     valid(&again, "mutate-set.schema.json")?;
     let kernels = [&again["kernels"][0], &again["kernels"][1]];
@@ -274,29 +175,29 @@ fn sets_and_projects_have_baselines() -> TestResult {
     let base = at_folder("base.json");
     std::fs::copy(&of_set, &base)?;
     let flags = ["--sample", "40"];
-    let taken = copy.compare("suite_blur_rows.toml", "sim", &flags, "one of a set")?;
+    let taken = compare(&copy, "suite_blur_rows.toml", "sim", &flags, "one of a set")?;
     assert!(taken_over(&taken) > 20);
-    let taken = copy.compare("suite_blend.toml", "sim", &flags, "one that is not in the set")?;
+    let taken = compare(&copy, "suite_blend.toml", "sim", &flags, "one that is not in the set")?;
     assert!(taken["baseline"]["why_not"].as_str().is_some_and(|why| why.contains("no result of this kernel")));
     // A project: all that survives is new at first.
-    let project = Copy::of("vector_add")?;
-    std::fs::write(project.path("kassay.toml"), PROJECT)?;
-    let (err, code) = ci(project.folder.path(), &["-o", "first.json"])?;
+    let project = Bench::copy_of("vector_add")?;
+    project.put("kassay.toml", PROJECT)?;
+    let (err, code) = ci(&project, &["-o", "first.json"])?;
     assert!(code == 2 && err.contains("--baseline"), "{err}");
-    std::fs::write(project.path("kassay.toml"), PROJECT.replace("fail-on-new-survivors = true\n", ""))?;
-    let (err, code) = ci(project.folder.path(), &["-o", "first.json", "--quiet"])?;
+    project.put("kassay.toml", PROJECT.replace("fail-on-new-survivors = true\n", ""))?;
+    let (err, code) = ci(&project, &["-o", "first.json", "--quiet"])?;
     assert_eq!(code, 0, "{err}");
-    std::fs::write(project.path("kassay.toml"), PROJECT)?;
-    let (err, code) = ci(project.folder.path(), &["--baseline", "first.json", "-o", "second.json", "--quiet"])?;
+    project.put("kassay.toml", PROJECT)?;
+    let (err, code) = ci(&project, &["--baseline", "first.json", "-o", "second.json", "--quiet"])?;
     assert_eq!(code, 0, "{err}");
-    let second = read(&project.path("second.json"))?;
+    let second = project.read("second.json")?;
     assert!(taken_over(&second["mutate"]["kernels"][0]) > 10);
     // With a test alone that finds no mutant.
-    let text = std::fs::read_to_string(project.path("suite.toml"))?;
+    let text = project.text("suite.toml")?;
     let parts: Vec<&str> = text.split("[[test]]").collect();
     let idle = parts.iter().find(|part| part.contains("name = \"nothing to do\"")).ok_or("no such test")?;
-    std::fs::write(project.path("suite.toml"), format!("{}[[test]]{idle}", parts[0]))?;
-    let (err, code) = ci(project.folder.path(), &["--baseline", "first.json", "-o", "third.json", "--quiet"])?;
+    project.put("suite.toml", format!("{}[[test]]{idle}", parts[0]))?;
+    let (err, code) = ci(&project, &["--baseline", "first.json", "-o", "third.json", "--quiet"])?;
     assert!(code == 1 && err.contains("that the baseline does not have"), "{code}: {err}");
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use crate::common::program::kassay;
+use crate::common::bench::Bench;
 
 const KERNEL: &str = "#include \"factor.h\"
 kernel void k(global const int *in, global int *out, int n) {
@@ -21,18 +21,18 @@ const HEADER: &str = "#ifndef FACTOR
 ";
 
 /// A folder with a kernel, its header and room for a cache.
-struct Bench(tempfile::TempDir);
+struct CacheBench(Bench);
 
-impl Bench {
-    fn new() -> Bench {
-        let bench = Bench(tempfile::tempdir().unwrap());
+impl CacheBench {
+    fn new() -> CacheBench {
+        let bench = CacheBench(Bench::new().unwrap());
         bench.put("k.cl", KERNEL);
         bench.put("factor.h", HEADER);
         bench
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     /// Writes a file with a modification time a minute ago: a file that changes while clang reads it is not cached.
@@ -43,12 +43,8 @@ impl Bench {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = kassay();
-        command
-            .args(args)
-            .current_dir(self.0.path())
-            .env_remove("KASSAY_CACHE")
-            .env("XDG_CACHE_HOME", self.path("user"));
+        let mut command = self.0.command(args);
+        command.env_remove("KASSAY_CACHE").env("XDG_CACHE_HOME", self.path("user"));
         command
     }
 
@@ -85,7 +81,7 @@ fn steady(result: &Path) -> serde_json::Value {
 
 #[test]
 fn a_hit_gives_what_a_miss_gives() {
-    let bench = Bench::new();
+    let bench = CacheBench::new();
     for (name, args) in [
         ("inspect", &["inspect", "k.cl"][..]),
         ("check", &["check", "k.cl", "--seed", "1", "--global", "16", "--local", "4"]),
@@ -108,7 +104,7 @@ fn a_hit_gives_what_a_miss_gives() {
 
 #[test]
 fn changes_of_included_files_and_of_options_are_detected() {
-    let bench = Bench::new();
+    let bench = CacheBench::new();
     let two = bench.lowered();
     bench.put("factor.h", "#define FACTOR 3\n");
     let three = bench.lowered();
@@ -129,7 +125,7 @@ fn changes_of_included_files_and_of_options_are_detected() {
 
 #[test]
 fn line_directives_do_not_hide_a_change() {
-    let bench = Bench::new();
+    let bench = CacheBench::new();
     bench.put("factor.h", "#line 9 \"elsewhere.h\"\n#define FACTOR 2\n");
     let two = bench.lowered();
     let entries = bench.entries().len();
@@ -140,7 +136,7 @@ fn line_directives_do_not_hide_a_change() {
 
 #[test]
 fn a_damaged_entry_is_a_miss() {
-    let bench = Bench::new();
+    let bench = CacheBench::new();
     let whole = bench.lowered();
     let damages: [fn(&mut Vec<u8>); 4] = [
         |bytes| bytes.truncate(bytes.len() / 2),
@@ -163,7 +159,7 @@ fn a_damaged_entry_is_a_miss() {
 
 #[test]
 fn processes_share_a_cache() {
-    let bench = Bench::new();
+    let bench = CacheBench::new();
     let alone = text(&bench.run(&["lower", "k.cl", "--print", "prepared", "--no-cache"]));
     thread::scope(|scope| {
         let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| bench.lowered())).collect();
@@ -177,7 +173,7 @@ fn processes_share_a_cache() {
 
 #[test]
 fn the_bound_is_kept_and_recently_used_entries_stay() {
-    let bench = Bench::new();
+    let bench = CacheBench::new();
     let compile = |i: usize| {
         let define = format!("-DUNUSED={i}");
         let args = ["inspect", "k.cl", "--cache", "cache", "--quiet", &define];
@@ -206,7 +202,7 @@ fn the_bound_is_kept_and_recently_used_entries_stay() {
 
 #[test]
 fn an_unwritable_folder_is_not_an_error() {
-    let bench = Bench::new();
+    let bench = CacheBench::new();
     bench.put("file", "not a folder");
     for folder in ["file", "file/below", "/proc/nowhere", "/dev/null"] {
         let output = bench.run(&["inspect", "k.cl", "--cache", folder]);
@@ -217,7 +213,7 @@ fn an_unwritable_folder_is_not_an_error() {
 
 #[test]
 fn the_users_folder_is_used_unless_another_or_none_is_named() {
-    let bench = Bench::new();
+    let bench = CacheBench::new();
     assert!(bench.run(&["inspect", "k.cl", "--no-cache"]).status.success());
     let off = bench.command(&["inspect", "k.cl"]).env("KASSAY_CACHE", "off").status().unwrap();
     assert!(off.success() && !bench.path("user").exists());

@@ -1,4 +1,4 @@
-//! Mutation of changed lines only: `--since` and `--in-diff`.
+//! Mutation of changed lines only: `--since` and `--in-diff`. `tests/cli/wrong-diffs.md` has what is refused.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::common::TestResult;
+use crate::common::bench::Bench;
 use crate::common::program::kassay;
-use crate::common::testdata::repository;
 
 /// Runs git in a folder, whatever the user's settings are, and returns what it prints.
 fn git(folder: &Path, args: &[&str]) -> TestResult<String> {
@@ -31,20 +31,13 @@ fn git(folder: &Path, args: &[&str]) -> TestResult<String> {
 }
 
 /// Makes a repository with a kernel and its suite, below a folder.
-fn project() -> TestResult<tempfile::TempDir> {
-    let folder = tempfile::tempdir()?;
-    let kernel = folder.path().join("kernels/stencil");
-    std::fs::create_dir_all(&kernel)?;
-    for entry in std::fs::read_dir(repository("testdata/stencil_2d"))? {
-        let entry = entry?;
-        if entry.file_type()?.is_file() {
-            std::fs::copy(entry.path(), kernel.join(entry.file_name()))?;
-        }
-    }
-    git(folder.path(), &["init", "--quiet"])?;
-    git(folder.path(), &["add", "."])?;
-    git(folder.path(), &["commit", "--quiet", "-m", "a kernel"])?;
-    Ok(folder)
+fn project() -> TestResult<Bench> {
+    let bench = Bench::new()?;
+    bench.copy("stencil_2d", "kernels/stencil")?;
+    git(bench.folder(), &["init", "--quiet"])?;
+    git(bench.folder(), &["add", "."])?;
+    git(bench.folder(), &["commit", "--quiet", "-m", "a kernel"])?;
+    Ok(bench)
 }
 
 /// Returns the result of `kassay mutate` in the folder of the kernel.
@@ -72,8 +65,8 @@ fn fates(result: &Option<Value>) -> Vec<(String, String)> {
 
 #[test]
 fn only_lines_that_changed_are_mutated() -> TestResult {
-    let folder = project()?;
-    let at = folder.path();
+    let bench = project()?;
+    let at = bench.folder();
     let file = at.join("kernels/stencil/stencil_2d.cl");
     let text = std::fs::read_to_string(&file)?;
     // The last assignment gets another spelling, and a line before it.
@@ -120,44 +113,16 @@ fn only_lines_that_changed_are_mutated() -> TestResult {
 
 #[test]
 fn files_that_git_does_not_know_are_new() -> TestResult {
-    let folder = project()?;
-    let kernel = folder.path().join("kernels/stencil");
+    let bench = project()?;
+    let kernel = bench.path("kernels/stencil");
     let suite = std::fs::read_to_string(kernel.join("suite.toml"))?;
     std::fs::rename(kernel.join("stencil_2d.cl"), kernel.join("other.cl"))?;
     std::fs::write(kernel.join("suite.toml"), suite.replace("stencil_2d.cl", "other.cl"))?;
     let flags = ["--operators", "ROR"];
-    let (all, ..) = mutate(folder.path(), &flags, "")?;
-    let (since, err, code) = mutate(folder.path(), &[&flags[..], &["--since", "main"]].concat(), "")?;
+    let (all, ..) = mutate(bench.folder(), &flags, "")?;
+    let (since, err, code) = mutate(bench.folder(), &[&flags[..], &["--since", "main"]].concat(), "")?;
     assert_eq!(code, 0, "{err}");
     assert!(!fates(&all).is_empty());
     assert_eq!(fates(&since), fates(&all));
-    Ok(())
-}
-
-#[test]
-fn wrong_diffs_and_revisions_are_told() -> TestResult {
-    let folder = project()?;
-    let at = folder.path();
-    for (flags, input, what) in [
-        (["--since", "nothing"], "", "git knows no revision `nothing`"),
-        (["--since", "--output=x"], "", "git knows no revision"),
-        (["--in-diff", "missing.diff"], "", "cannot read the diff missing.diff"),
-        (["--in-diff", "-"], "what is this?\n", "this is no unified diff"),
-        (["--in-diff", "-"], "--- a/x.cl\n+++ b/x.cl\n@@ -1,9 +1 @@\n-a\n+b\n", "standard input:"),
-    ] {
-        let flags = [format!("{}={}", flags[0], flags[1])];
-        let (_, err, code) = mutate(at, &flags.iter().map(String::as_str).collect::<Vec<_>>(), input)?;
-        assert!(code == 2 && err.contains(what) && err.contains("help:"), "{flags:?}: {code} {err}");
-    }
-    assert!(!at.join("kernels/stencil/x").exists());
-    let outside = tempfile::tempdir()?;
-    let done = kassay()
-        .args(["mutate", "--since", "HEAD"])
-        .arg(at.join("kernels/stencil/suite.toml"))
-        .current_dir(outside.path())
-        .env("GIT_CEILING_DIRECTORIES", outside.path())
-        .output()?;
-    let err = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(done.status.code() == Some(2) && err.contains("--in-diff"), "{err}");
     Ok(())
 }

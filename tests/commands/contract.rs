@@ -1,5 +1,5 @@
 //! Checks the commands as a user or a pipeline sees them: results with the contract's keys and published schemas, equal
-//! results on every output path, exit codes of thresholds, output to files and to closed pipes.
+//! results on every output path, output to files and to closed pipes.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::common::TestResult;
-use crate::common::program::{kassay, valid};
+use crate::common::program::{json, kassay, valid};
 use crate::common::stored::expect_file;
 use crate::common::testdata::{self, main_suites};
 
@@ -31,10 +31,6 @@ fn text(args: &[&str]) -> TestResult<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn json(args: &[&str]) -> TestResult<Value> {
-    Ok(serde_json::from_str(&text(&[args, &["--format", "json"]].concat())?)?)
-}
-
 /// Returns the value at a path such as `/coverage/branch`, which has to exist.
 fn at<'v>(value: &'v Value, path: &str) -> TestResult<&'v Value> {
     value.pointer(path).ok_or_else(|| format!("no {path}").into())
@@ -48,7 +44,7 @@ fn has(value: &Value, paths: &str) -> TestResult {
 fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> TestResult {
     let suite = testdata("reduction_tree/suite.toml");
     let common = "/schema /version /kernel /source /device /seed /elapsed_s";
-    let cover = json(&["cover", &suite, "--counts", "--repeats", "1"])?;
+    let cover = json(&["cover", &suite, "--counts", "--repeats", "1"], 0)?;
     has(&cover, common)?;
     has(&cover, "/device/name /device/driver /device/kind /device/il_versions /overhead")?;
     assert_eq!(cover["schema"], "kassay.cover/1");
@@ -69,7 +65,7 @@ fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> TestResult {
     }
     valid(&cover, "cover.schema.json")?;
 
-    let inspect = json(&["inspect", &testdata("reduction_tree/reduction_tree.cl")])?;
+    let inspect = json(&["inspect", &testdata("reduction_tree/reduction_tree.cl")], 0)?;
     has(&inspect, common)?;
     has(&inspect, "/kernels/0/name /kernels/0/args/0/name /kernels/0/args/0/type /kernels/0/args/0/address_space")?;
     has(&inspect, "/kernels/0/args/0/access /kernels/0/mutants_by_operator")?;
@@ -77,17 +73,17 @@ fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> TestResult {
         assert!(at(&inspect, &format!("/kernels/0/counts/{count}"))?.is_u64());
     }
     valid(&inspect, "inspect.schema.json")?;
-    let run = json(&["run", &suite])?;
+    let run = json(&["run", &suite], 0)?;
     has(&run, common)?;
     valid(&run, "run.schema.json")?;
-    let schedule = json(&["schedule", &suite, "--repeats", "2", "--schedules", "3"])?;
+    let schedule = json(&["schedule", &suite, "--repeats", "2", "--schedules", "3"], 0)?;
     has(&schedule, common)?;
     has(&schedule, "/tests/0/name /tests/0/verdict /tests/0/differing_outputs")?;
     for key in ["index", "map", "item_order", "preemptions", "seed"] {
         has(&schedule, &format!("/tests/0/schedules/0/{key}"))?;
     }
     valid(&schedule, "schedule.schema.json")?;
-    let checked = json(&["check", &testdata("scan_blelloch/suite.toml")])?;
+    let checked = json(&["check", &testdata("scan_blelloch/suite.toml")], 0)?;
     has(&checked, common)?;
     has(&checked, "/verdict /holds_for /findings/0/accesses/0/file /findings/0/accesses/0/line")?;
     has(&checked, "/amplification/access_invariant /amplification/holds_for_all_values_of")?;
@@ -99,14 +95,14 @@ fn results_have_the_keys_of_the_contract_and_fit_their_schemas() -> TestResult {
         has(&checked, &format!("/findings/0/accesses/0/{key}"))?;
     }
     valid(&checked, "check.schema.json")?;
-    let devices = json(&["devices"])?;
+    let devices = json(&["devices"], 0)?;
     has(&devices, common)?;
     valid(&devices, "devices.schema.json")
 }
 
 #[test]
 fn a_schema_rejects_what_does_not_fit() -> TestResult {
-    let good = json(&["devices"])?;
+    let good = json(&["devices"], 0)?;
     let refused = |path: &str, key: &str, value: Option<Value>| -> TestResult {
         let mut bad = good.clone();
         let object = bad.pointer_mut(path).and_then(Value::as_object_mut).ok_or("no object")?;
@@ -125,7 +121,7 @@ fn a_schema_rejects_what_does_not_fit() -> TestResult {
 
 #[test]
 fn suites_fit_their_published_schema() -> TestResult {
-    let schema = kassay::suite::format::schema();
+    let schema = kassay_suite::format::schema();
     expect_file("docs/schema/suite.schema.json", &format!("{}\n", serde_json::to_string_pretty(&schema)?));
     for suite in main_suites() {
         let value = serde_json::to_value(toml::from_str::<toml::Table>(&std::fs::read_to_string(&suite)?)?)?;
@@ -142,7 +138,7 @@ fn every_output_path_gives_the_same_result() -> TestResult {
     let file = folder.path().join("r.json");
     let to = file.to_str().ok_or("no UTF-8")?;
     let suite = testdata("switch_machine/suite.toml");
-    let printed = json(&["cover", &suite, "-o", to])?;
+    let printed = json(&["cover", &suite, "-o", to], 0)?;
     let read = || -> TestResult<Value> { Ok(serde_json::from_slice(&std::fs::read(&file)?)?) };
     assert_eq!(printed, read()?);
     // Except for times, any number of workers gives the same result.
@@ -167,61 +163,6 @@ fn every_output_path_gives_the_same_result() -> TestResult {
 }
 
 #[test]
-fn quiet_prints_only_requested_results() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let out = folder.path().join("generated");
-    let (suite, kernel) = (testdata("vector_add/suite.toml"), testdata("vector_add/vector_add.cl"));
-    let generated = out.to_str().ok_or("no UTF-8")?;
-    let commands: [&[&str]; 8] = [
-        &["devices"],
-        &["inspect", &kernel],
-        &["run", &suite],
-        &["cover", &suite],
-        &["mutate", &suite, "--sample", "2"],
-        &["generate", &kernel, "-o", generated, "--max-execs", "50"],
-        &["schedule", &suite, "--device", "sim", "--schedules", "2"],
-        &["check", &suite],
-    ];
-    for command in commands {
-        let printed = run(&[command, &["--quiet", "--format", "json"]].concat())?;
-        let version = if command[0] == "schedule" { 2 } else { 1 };
-        let schema = format!("kassay.{}/{version}", command[0]);
-        let result: Value = serde_json::from_slice(&printed.stdout).map_err(|e| format!("{command:?}: {e}"))?;
-        assert_eq!(at(&result, "/schema")?, &Value::String(schema));
-        assert!(printed.stderr.is_empty(), "{command:?}: {}", String::from_utf8_lossy(&printed.stderr));
-        let silent = run(&[command, &["--quiet"]].concat())?;
-        let (out, err) = (String::from_utf8_lossy(&silent.stdout), String::from_utf8_lossy(&silent.stderr));
-        assert_eq!((&*out, &*err), ("", ""), "{command:?}");
-        assert_eq!(printed.status.code(), silent.status.code(), "{command:?}");
-    }
-    // The note that the simulator is used instead of a device is suppressed, too.
-    let nowhere = folder.path().join("nowhere");
-    std::fs::create_dir(&nowhere)?;
-    let stands_in =
-        kassay().args(["run", &suite, "--quiet", "--format", "json"]).env("OCL_ICD_VENDORS", &nowhere).output()?;
-    serde_json::from_slice::<Value>(&stands_in.stdout)?;
-    assert_eq!(String::from_utf8_lossy(&stands_in.stderr), "");
-    Ok(())
-}
-
-#[test]
-fn thresholds_decide_the_exit_code() -> TestResult {
-    let suite = testdata("reduction_tree/suite.toml");
-    let cover = json(&["cover", &suite])?;
-    let of = |key: &str| cover["coverage"]["branch"][key].as_f64().ok_or("no number");
-    let reached = (100.0 * of("covered")? / of("total")?).floor();
-    let under = |thresholds: &str| run(&["cover", &suite, "--quiet", "--fail-under", thresholds]);
-    let met = under(&format!("branch={reached},loop=0,line=1"))?;
-    assert_eq!((met.status.code(), met.stderr.len()), (Some(0), 0));
-    let missed = run(&["cover", &testdata("loop_shapes/suite.toml"), "--quiet", "--fail-under", "branch=0,loop=100"])?;
-    let told = String::from_utf8(missed.stderr)?;
-    assert_eq!(missed.status.code(), Some(1), "{told}");
-    assert!(told.starts_with("note: loop coverage is ") && told.contains("below 100 %"), "{told}");
-    assert_eq!(told.lines().count(), 1, "a threshold that was met is told: {told}");
-    Ok(())
-}
-
-#[test]
 fn saved_outputs_serve_as_expectations() -> TestResult {
     for name in ["struct_args", "sobel_image", "long_vectors", "half_math"] {
         let folder = tempfile::tempdir()?;
@@ -230,7 +171,7 @@ fn saved_outputs_serve_as_expectations() -> TestResult {
             std::fs::copy(file.path(), folder.path().join(file.file_name()))?;
         }
         let (suite, saved) = (folder.path().join("suite.toml"), folder.path().join("saved"));
-        let run = |more: &[&str]| json(&[&["run", suite.to_str().unwrap_or_default()], more].concat());
+        let run = |more: &[&str]| json(&[&["run", suite.to_str().unwrap_or_default()], more].concat(), 0);
         run(&["--save-outputs", saved.to_str().ok_or("no UTF-8")?])?;
         let mut table: toml::Table = toml::from_str(&std::fs::read_to_string(&suite)?)?;
         table.remove("tolerance");
@@ -266,7 +207,7 @@ fn saved_outputs_serve_as_expectations() -> TestResult {
 #[test]
 fn output_of_printf_is_shown() -> TestResult {
     let suite = testdata("printf_debug/suite.toml");
-    let result = json(&["run", &suite])?;
+    let result = json(&["run", &suite], 0)?;
     let verbose = result["tests"].as_array().into_iter().flatten().find(|t| t["name"] == "verbose").ok_or("no test")?;
     let printed = verbose["printf"].as_str().ok_or("nothing printed")?;
     assert!(!printed.trim().is_empty());

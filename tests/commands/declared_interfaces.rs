@@ -1,14 +1,14 @@
-//! Checks that a declaration gives SPIR-V the interface that its source has, and that suites then run as on the source;
-//! that what contradicts the module is refused with its place.
+//! Checks that a declaration gives SPIR-V the interface that its source has, and that suites then run as on the source.
+//! `tests/cli/declared-interfaces.md` has what is refused.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kassay::OpenOptions;
-use kassay::kernel::interface::{Arg, ArgKind, Evidence, Interface, Type};
-use kassay::kernel::options::{KernelOptions, Language};
-use kassay::suite::declared::write;
-use kassay::suite::resolve::Suite;
+use kassay_model::interface::{Arg, ArgKind, Evidence, Interface, Type};
+use kassay_model::options::{KernelOptions, Language};
+use kassay_suite::declared::write;
+use kassay_suite::resolve::Suite;
 
 use crate::common::TestResult;
 use crate::common::kernels::options_of;
@@ -130,162 +130,5 @@ fn suites_run_on_modules_without_names() -> TestResult {
         let (out, err, code) = run(&["run", at(&copy), "--device", "sim"])?;
         assert_eq!(code, 0, "{name}: {err}{out}");
     }
-    Ok(())
-}
-
-const KERNEL: &str = "typedef struct { int a; float b; } P;
-kernel void k(global const uint *x, uint n, P p, local float *t, read_only image2d_t i, sampler_t s) {
-    size_t g = get_global_id(0);
-    t[0] = p.b + read_imagef(i, s, (int2)(0, 0)).x;
-    if (g < n && x[g] > 7u) t[0] += p.a;
-}
-";
-
-const TABLES: &str = "[[struct]]
-name = \"P\"
-fields = [{ name = \"a\", type = \"int\" }, { name = \"b\", type = \"float\" }]
-[[arg]]
-name = \"x\"
-type = \"const uint*\"
-[[arg]]
-name = \"n\"
-type = \"unsigned int\"
-[[arg]]
-name = \"p\"
-type = \"P\"
-[[arg]]
-name = \"t\"
-type = \"local float*\"
-[[arg]]
-name = \"i\"
-type = \"read_only image2d_t\"
-[[arg]]
-name = \"s\"
-type = \"sampler_t\"
-";
-
-#[test]
-fn what_contradicts_the_module_is_refused_with_its_place() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let (source, module, file) =
-        (folder.path().join("k.cl"), folder.path().join("k.spv"), folder.path().join("k.toml"));
-    std::fs::write(&source, KERNEL)?;
-    without_names(&source, &KernelOptions::default(), &module)?;
-    std::fs::write(&file, TABLES)?;
-    let (out, err, code) = run(&["inspect", at(&module), "--interface", at(&file)])?;
-    assert_eq!(code, 0, "{err}");
-    for line in ["x     uint*", "n     uint ", "p     P ", "t     float*", "i     image2d_t", "s     sampler_t"] {
-        assert!(out.contains(line), "{line}: {out}");
-    }
-    // From, to, place, message.
-    let wrong = [
-        ("\"const uint*\"", "\"const uint\"", "k.toml:6:8", "pointer to global memory"),
-        ("\"unsigned int\"", "\"ulong\"", "k.toml:9:8", "has 4 bytes in the module, but `ulong` has 8"),
-        ("\"unsigned int\"", "\"float\"", "k.toml:9:8", "cannot be `float`"),
-        ("\"unsigned int\"", "\"unt\"", "k.toml:9:8", "there is no type `unt`"),
-        ("\"unsigned int\"", "\"int[\"", "k.toml:9:8", "not spelt like a type"),
-        ("type = \"int\" }", "type = \"long\" }", "k.toml:12:8", "has 8 bytes in the module, but `P` has 16"),
-        ("\"local float*\"", "\"global float*\"", "k.toml:15:8", "scope of this argument is `local`, not `global`"),
-        ("\"read_only image2d_t\"", "\"image3d_t\"", "k.toml:18:8", "is an image (`image2d_t`) in the module"),
-        ("\"read_only image2d_t\"", "\"uchar*\"", "k.toml:18:8", "is an image"),
-        ("\"read_only image2d_t\"", "\"write_only image2d_t\"", "k.toml:18:8", "is `read_only`, not `write_only`"),
-        ("name = \"n\"", "name = \"x\"", "k.toml:8:8", "is the name of the argument 0, too"),
-        (
-            "[[arg]]\nname = \"s\"\ntype = \"sampler_t\"\n",
-            "",
-            "k.toml:16:1",
-            "has 6 arguments, but the declaration has 5",
-        ),
-        ("name = \"s\"", "position = 2\nname = \"s\"", "k.toml:20:12", "described twice"),
-        ("name = \"s\"", "position = 6\nname = \"s\"", "k.toml:20:12", "no argument 6"),
-        ("name = \"s\"", "nmae = \"s\"", "k.toml:20:1", "did you mean `name`"),
-        ("name = \"b\"", "name = \"a\"", "k.toml:3:50", "two fields `a`"),
-        ("fields = [", "size = 4\nfields = [", "k.toml:3:8", "need 8 bytes, not 4"),
-        ("type = \"float\" }", "type = \"P\" }", "k.toml:2:8", "contains itself"),
-        ("[[struct]]", "kernel = \"other\"\n[[struct]]", "k.toml:1:10", "not for `k`"),
-    ];
-    for (from, to, place, message) in wrong {
-        let text = TABLES.replacen(from, to, 1);
-        assert_ne!(text, TABLES, "{from}");
-        std::fs::write(&file, text)?;
-        let (_, err, code) = run(&["inspect", at(&module), "--interface", at(&file)])?;
-        assert_eq!(code, 2, "{to}: {err}");
-        assert!(
-            err.contains(place) && err.contains(message) && err.contains("help:"),
-            "{to}: {place}: {message}: {err}"
-        );
-    }
-    // In a suite, too.
-    let text = "kernel = \"k.spv\"\n[[arg]]\ntype = \"int\"\n[[test]]\nglobal = [1]\n";
-    std::fs::write(folder.path().join("suite.toml"), text)?;
-    let (_, err, code) = run(&["run", at(&folder.path().join("suite.toml"))])?;
-    assert_eq!(code, 2, "{err}");
-    assert!(err.contains("suite.toml:2:1") && err.contains("has 6 arguments, but the declaration has 1"), "{err}");
-    Ok(())
-}
-
-#[test]
-fn generate_takes_corrected_types_and_writes_a_suite_that_declares_them() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let path = |name: &str| folder.path().join(name);
-    std::fs::write(
-        path("k.cl"),
-        "kernel void k(global uint *out, uint n) { size_t g = get_global_id(0); if (g < 4) out[g] = n * 3000000000u; }",
-    )?;
-    without_names(&path("k.cl"), &KernelOptions::default(), &path("k.spv"))?;
-    let out = path("made");
-    let module = path("k.spv");
-    let arguments = ["generate", at(&module), "-o", at(&out), "--no-fuzz"];
-    let (_, err, code) = run(&arguments)?;
-    assert_eq!(code, 0, "{err}");
-    let file = out.join("interface.toml");
-    let text = std::fs::read_to_string(&file)?;
-    assert!(text.contains("a guess"), "{text}");
-    let corrected =
-        text.replacen("# name = \"…\"", "name = \"out\" #", 1).replacen("# name = \"…\"", "name = \"n\" #", 1);
-    let types = ["\"uint*\"", "\"uint\""];
-    let corrected: String = corrected
-        .lines()
-        .scan(0, |seen, line| {
-            let is_type = line.starts_with("type = ");
-            let line = if is_type { format!("type = {}", types[*seen]) } else { line.to_owned() };
-            *seen += usize::from(is_type);
-            Some(line + "\n")
-        })
-        .collect();
-    std::fs::write(&file, &corrected)?;
-    let (_, err, code) = run(&arguments)?;
-    assert_eq!(code, 0, "{err}");
-    let written: toml::Table = std::fs::read_to_string(out.join("suite.toml"))?.parse()?;
-    assert_eq!(written["arg"][0]["type"].as_str(), Some("uint*"), "{written}");
-    assert_eq!(written["arg"][1]["name"].as_str(), Some("n"), "{written}");
-    let (_, err, code) = run(&["run", at(&out.join("suite.toml")), "--device", "sim"])?;
-    assert_eq!(code, 0, "{err}");
-    Ok(())
-}
-
-#[test]
-fn numbers_of_a_test_decide_a_signedness_that_is_a_guess() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("k.cl"), "kernel void k(global uint *x) { size_t g = get_global_id(0); x[g] = x[g] ^ 1; }")?;
-    without_names(&path("k.cl"), &KernelOptions::default(), &path("k.spv"))?;
-    let suite = |declared: &str, argument: &str| -> TestResult<(String, i32)> {
-        let test = format!("[[test]]\nglobal = [2]\nlocal = [1]\n[test.args]\n{argument}\n");
-        std::fs::write(path("suite.toml"), format!("kernel = \"k.spv\"\n{declared}{test}"))?;
-        let (_, err, code) = run(&["run", at(&path("suite.toml")), "--device", "sim"])?;
-        Ok((err, code))
-    };
-    for argument in
-        ["0 = { values = [4294967295, 0], expect = [4294967294, 1] }", "0 = { values = [-1, 0], expect = [-2, 1] }"]
-    {
-        let (err, code) = suite("", argument)?;
-        assert_eq!(code, 0, "{argument}: {err}");
-        // Neither fits both.
-        let (err, code) = suite("", &argument.replace("0]", "0.5]"))?;
-        assert_eq!(code, 2, "{argument}: {err}");
-    }
-    let (err, code) = suite("[[arg]]\ntype = \"int*\"\n", "0 = { values = [4294967295, 0] }")?;
-    assert!(code == 2 && err.contains("does not fit `int`"), "{err}");
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Runs the suites of `testdata/gpu_faults`, in which a test does to the device what no kernel may: no other test is lost.
+//! Runs the suites of `testdata/gpu_faults`, in which a test does to the device what no kernel may: no other test is
+//! lost.
 
 use std::path::{Path, PathBuf};
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use kassay::result::check::Verdict;
 use kassay::{
-    CheckOptions, CoverOptions, Error, GenerateOptions, Goal, InspectOptions, Level, MutateOptions, Observer,
-    OpenOptions, RunOptions, ScheduleOptions,
+    CheckOptions, CoverOptions, Error, GenerateOptions, Goal, InspectOptions, Level, MutateOptions, MutationLevel,
+    Observer, OpenOptions, RunOptions, ScheduleOptions,
 };
 use serde_json::Value;
 
@@ -190,7 +190,7 @@ fn wrong_options_are_refused() {
 
 #[test]
 fn optimised_ir_is_for_mutants_only() {
-    let opened = options().level(Level::O1).open(testdata("vector_add/suite.toml")).unwrap();
+    let opened = options().level(MutationLevel::Canonical(Level::O1)).open(testdata("vector_add/suite.toml")).unwrap();
     let error = kassay::cover(&opened, &CoverOptions::new()).unwrap_err();
     assert!(matches!(error, Error::Caller(_)) && error.to_string().contains("level O1"), "{error}");
     assert!(kassay::mutate(&opened, &MutateOptions::new()).unwrap().mutants.iter().any(|m| m.operator == "AOR"));

@@ -1,4 +1,4 @@
-//! Several suites or kernels in one call: each as alone, none hidden by another, stopped and resumed.
+//! Several suites in one call: each as alone, stopped and resumed. `tests/cli/several.md` has the rest.
 
 use std::io::Read;
 use std::path::Path;
@@ -71,80 +71,6 @@ fn each_kernel_has_the_result_that_it_has_alone() -> TestResult {
             assert_eq!(of_set, alone, "{command:?} {suite}");
         }
     }
-    Ok(())
-}
-
-#[test]
-fn one_that_fails_hides_no_other() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let at_folder = |name: &str| folder.path().join(name);
-    std::fs::write(at_folder("bad.cl"), "kernel void bad(global int *x) { x[0] = y; }\n")?;
-    std::fs::write(
-        at_folder("bad.toml"),
-        "kernel = \"bad.cl\"\n[[test]]\nname = \"t\"\nglobal = [1]\n[test.args]\nx = { fill = 0, len = 1 }\n",
-    )?;
-    let bad = at_folder("bad.toml");
-    let missing = at_folder("missing.toml");
-    let good = suite("vector_add");
-    let args = ["run", at(&missing), at(&bad), &good, "--device", "sim"];
-    let set = json(&args, 2)?;
-    assert_eq!(set["kernels"].as_array().map(Vec::len), Some(1));
-    assert_eq!(set["kernels"][0]["kernel"], "vector_add");
-    assert_eq!(set["total"]["total"], 4);
-    let failed = set["failed"].as_array().ok_or("no list")?;
-    assert_eq!(failed.len(), 2);
-    assert!(failed.iter().all(|one| one["fault"] == "caller"), "{failed:?}");
-    assert_eq!(failed[0]["suite"], at(&missing));
-    let error = failed[1]["error"].as_str().unwrap_or_default();
-    assert!(error.contains("bad.cl:1:41") && error.contains("undeclared identifier"), "{error}");
-    // People see all of it, and what could be run.
-    let (out, _, code) = run(&args)?;
-    assert_eq!(code, 2);
-    assert!(out.contains("undeclared identifier") && out.contains("vector_add") && out.contains("help:"), "{out}");
-    // Also if they want nothing else.
-    let (out, err, code) = run(&[&args[..], &["--quiet"]].concat())?;
-    assert!(
-        code == 2 && out.is_empty() && err.contains("undeclared identifier") && err.contains("missing.toml"),
-        "{out}{err}"
-    );
-    // A verdict is not clean if a kernel has none.
-    let checked = json(&["check", &good, at(&bad)], 2)?;
-    assert_eq!(checked["total"]["verdict"], "unknown");
-    Ok(())
-}
-
-#[test]
-fn folders_stand_for_the_suites_in_them() -> TestResult {
-    let folder = repository("testdata/vector_add");
-    let set = json(&["cover", at(&folder), "--device", "sim"], 0)?;
-    assert_eq!(set["schema"], "kassay.cover-set/1");
-    assert_eq!(set["kernels"][0]["suite"], at(&folder.join("suite.toml")));
-    let empty = tempfile::tempdir()?;
-    let (_, err, code) = run(&["cover", at(empty.path())])?;
-    assert!(code == 2 && err.contains("there are no suites") && err.contains("help:"), "{err}");
-    let (_, err, code) = run(&["schedule", at(&folder), "--replay", "r.json:3"])?;
-    assert!(code == 2 && err.contains("--replay is for one file"), "{err}");
-    Ok(())
-}
-
-#[test]
-fn suites_are_generated_side_by_side() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let kernels = folder.path().join("kernels");
-    std::fs::create_dir_all(kernels.join("other"))?;
-    std::fs::copy(repository("testdata/vector_add/vector_add.cl"), kernels.join("vector_add.cl"))?;
-    std::fs::copy(repository("testdata/saxpy_tail/saxpy_tail.cl"), kernels.join("saxpy.ocl"))?;
-    std::fs::copy(repository("testdata/saxpy_tail/saxpy_tail.cl"), kernels.join("other/saxpy.cl"))?;
-    let out = folder.path().join("suites");
-    let set = json(&["generate", at(&kernels), "-o", at(&out), "--max-execs", "100", "-j", "2"], 0)?;
-    valid(&set, "generate-set.schema.json")?;
-    assert_eq!(set["kernels"].as_array().map(Vec::len), Some(3));
-    assert!(out.join("vector_add/suite.toml").is_file());
-    let folders: Vec<_> = std::fs::read_dir(&out)?.collect::<Result<_, _>>()?;
-    // Two files have one name, so a number tells their folders apart.
-    assert_eq!(folders.iter().filter(|one| one.file_name().to_string_lossy().starts_with("saxpy-")).count(), 2);
-    let set = json(&["run", at(&out), "--device", "sim"], 0)?;
-    assert_eq!(set["kernels"].as_array().map(Vec::len), Some(3));
     Ok(())
 }
 

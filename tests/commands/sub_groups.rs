@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::common::TestResult;
 use crate::common::kernels::source_file;
-use crate::common::program::{at, json, read, run as kassay};
+use crate::common::program::{at, json, run as kassay};
 
 /// What it leaves depends on the size of sub-groups. The second kernel requires one, the third does not use any.
 const KERNEL: &str = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable
@@ -104,7 +104,7 @@ fn a_device_that_picks_another_size_is_told_of() -> TestResult {
     let (folder, _) = source_file(KERNEL);
     let path = suite(folder.path(), "k", "")?;
     let (_, note) = left(&path, &["--device", "opencl"])?;
-    // Where the device happens to have the simulator's size, there is nothing to be told.
+    // Where the device happens to have the simulator's size, there is nothing to report.
     let (on_device, simulated) = (left(&path, &["--device", "opencl"])?.0, left(&path, &["--device", "sim"])?.0);
     assert_eq!(note.contains("`k` has sub-groups of "), on_device != simulated, "{note}");
     let none = suite(folder.path(), "none", "")?;
@@ -183,39 +183,5 @@ c = { fill = 0, len = 2048 }\nl = { fill = 0, len = 128 }\n";
     std::fs::write(&path, suite.replace("len = 2048", "len = 2047"))?;
     let (out, error, code) = kassay(&["check", at(&path)])?;
     assert!(code == 1 && out.contains("c[2047]"), "{out}{error}");
-    Ok(())
-}
-
-#[test]
-fn sizes_that_there_are_not_are_refused_with_their_place() -> TestResult {
-    let (folder, kernel) = source_file(KERNEL);
-    let path = suite(folder.path(), "k", "sub_group_size = 12")?;
-    let (_, error, code) = kassay(&["run", at(&path)])?;
-    let wanted = ["k.toml:4:18: there are no sub-groups of 12 work-items", "help: give 1, 2, 4, 8, 16, 32 or 64"];
-    assert!(code == 2 && wanted.iter().all(|part| error.contains(part)), "{error}");
-    let (_, error, code) = kassay(&["inspect", at(&kernel), "--sub-group-size", "128"])?;
-    assert!(code == 2 && error.contains("there are no sub-groups of 128 work-items"), "{error}");
-    Ok(())
-}
-
-#[test]
-fn generated_suites_keep_the_size_that_they_were_made_with() -> TestResult {
-    let (folder, kernel) = source_file(KERNEL);
-    for (entry, size, wanted) in
-        [("k", &["--sub-group-size", "32"][..], Some(32)), ("k", &[], Some(16)), ("none", &[], None)]
-    {
-        let made = folder.path().join(format!("{entry}-{}", size.len()));
-        let options =
-            ["generate", at(&kernel), "--entry", entry, "--cl-std", "CL3.0", "--max-execs", "20", "-o", at(&made)];
-        let (out, error, code) = kassay(&[&options[..], size].concat())?;
-        assert_eq!(code, 0, "{out}{error}");
-        let text = std::fs::read_to_string(made.join("suite.toml"))?;
-        let line = text.lines().find_map(|line| line.strip_prefix("sub_group_size = "));
-        assert_eq!(line.map(str::parse).transpose()?, wanted, "{text}");
-        let result = folder.path().join("run.json");
-        let (out, error, code) = kassay(&["run", at(&made.join("suite.toml")), "--device", "sim", "-o", at(&result)])?;
-        assert_eq!(code, 0, "{out}{error}");
-        assert!(read(&result)?["tests"].as_array().is_some_and(|tests| !tests.is_empty()));
-    }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Sudden ends and hostile surroundings: kills, two kassays on one output, closed streams, full disks, files that are none.
-//! `scripts/test-kills` does the first of these for all commands.
+//! Sudden ends and hostile surroundings: kills, two kassays on one output, full disks. `scripts/test-kills` does the first
+//! of these for all commands; `tests/cli/streams-and-files.md` has closed streams, and files that are none.
 
 use std::fs;
 use std::io::Read as _;
@@ -180,96 +180,6 @@ fn schedules_comparisons_and_projects_are_killed() -> TestResult {
         Ok(fs::write(folder.join("kassay.toml"), text)?)
     };
     killed(&["ci", "-j2", "--no-cache", "-o", "r.json"], project)
-}
-
-#[test]
-fn closed_streams_and_bare_environments_are_no_fault() -> TestResult {
-    let own = suite("vector_add");
-    let shell = |script: &str| -> TestResult<(String, Option<i32>)> {
-        let mut command = Command::new("sh");
-        command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_kassay"), at(&own)]);
-        let output = command.output()?;
-        let err = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!err.contains("panicked"), "{script}: {err}");
-        Ok((err, output.status.code()))
-    };
-    for script in [
-        "\"$1\" run \"$2\" --device sim | head -1",
-        "\"$1\" run \"$2\" --device sim --format json | true",
-        "\"$1\" run \"$2\" --device sim >&-",
-        "\"$1\" run \"$2\" --device sim <&-",
-        "\"$1\" run \"$2\" --device sim <&- >&- 2>&-",
-        "env -u HOME -u XDG_CACHE_HOME LC_ALL=C \"$1\" run \"$2\" --device sim",
-        "env -i \"$1\" run \"$2\" --device sim",
-    ] {
-        let (err, code) = shell(script)?;
-        assert_eq!(code, Some(0), "{script}: {err}");
-    }
-    let (err, code) = shell("\"$1\" run \"$2\" --device sim >/dev/full")?;
-    assert!(code == Some(3) && err.contains("standard output cannot be written"), "{code:?} {err}");
-    let (err, code) = shell("TMPDIR=/nonexistent \"$1\" run \"$2\" --device sim --no-cache")?;
-    assert!(code == Some(3) && err.contains("TMPDIR"), "{code:?} {err}");
-    Ok(())
-}
-
-#[test]
-fn a_suite_whose_text_is_too_long_is_refused_before_it_is_read() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    for name in ["huge.toml", "huge.json"] {
-        // A hole: it takes no room.
-        fs::File::create(folder.path().join(name))?.set_len(2 << 30)?;
-        let mut limited = Command::new("timeout");
-        limited.args(["60", env!("CARGO_BIN_EXE_kassay"), "run", name, "--device", "sim"]).current_dir(folder.path());
-        let output = limited.output()?;
-        let err = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && err.contains("2147 MB") && err.contains(".npy"), "{name}: {err}");
-    }
-    Ok(())
-}
-
-#[test]
-fn files_that_are_none_are_refused_at_once() -> TestResult {
-    let folder = tempfile::tempdir()?;
-    let at_in = |name: &str| folder.path().join(name);
-    for name in ["k.cl", "pipe.npy", "pipe.toml", "kassay.toml"] {
-        assert!(Command::new("mkfifo").arg(at_in(name)).status()?.success());
-    }
-    for name in ["zero.cl", "zero.npy", "zero.toml", "zero.json"] {
-        std::os::unix::fs::symlink("/dev/zero", at_in(name))?;
-    }
-    fs::write(at_in("good.cl"), "__kernel void k(__global int *a) { a[0] = 1; }\n")?;
-    let text = |kernel: &str, npy: &str| {
-        format!("kernel = \"{kernel}\"\n[[test]]\nglobal = [1]\n[test.args]\na = {{ npy = \"{npy}\" }}\n")
-    };
-    for (name, kernel, npy) in
-        [("a", "k.cl", "x"), ("b", "zero.cl", "x"), ("c", "good.cl", "pipe.npy"), ("d", "good.cl", "zero.npy")]
-    {
-        fs::write(at_in(&format!("{name}.toml")), text(kernel, npy))?;
-    }
-    for (command, file) in [
-        ("inspect", "k.cl"),
-        ("inspect", "zero.cl"),
-        ("run", "a.toml"),
-        ("run", "b.toml"),
-        ("run", "c.toml"),
-        ("run", "d.toml"),
-        ("run", "pipe.toml"),
-        ("run", "zero.toml"),
-        ("merge", "zero.json"),
-    ] {
-        let mut args = vec![command, file];
-        if command == "merge" {
-            args.extend(["-o", "m.json"]);
-        }
-        // What does not end would be killed.
-        let mut limited = Command::new("timeout");
-        limited.args(["60", env!("CARGO_BIN_EXE_kassay")]).args(&args).current_dir(folder.path());
-        let output = limited.output()?;
-        let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {err}");
-        assert!(err.contains("not a file") && err.contains("help:"), "{args:?}: {err}");
-    }
-    Ok(())
 }
 
 #[test]

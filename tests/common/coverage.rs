@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::measure::{self, MeasureOptions, Programs};
-use kassay::coverage::summary;
-use kassay::exec::{Executor, OpenClExecutor, Target};
-use kassay::instrument::layout::Slots;
 use kassay::result::cover::{Coverage, SiteOutcome, TestStatus};
+use kassay_ir::instrument::layout::Slots;
+use kassay_judge::coverage::measure::{self, MeasureOptions, Programs};
+use kassay_judge::coverage::summary;
+use kassay_run::exec::{Executor, OpenClExecutor, Target};
 
 use super::devices;
 use super::kernels::open_suite;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use kassay::error::Result;
-use kassay::exec::{DeviceSelector, Observation, OpenClExecutor, RunOptions, RunResult, WorkerOptions};
+use kassay_base::error::Result;
+use kassay_run::exec::{DeviceSelector, Observation, OpenClExecutor, RunOptions, RunResult, WorkerOptions};
 
 /// Returns the options of workers that are the program under test, instead of the running one.
 pub fn worker() -> WorkerOptions {

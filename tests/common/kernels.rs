@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use kassay::OpenOptions;
-use kassay::api::Parsed;
-use kassay::coverage::build::{KernelUnderTest, sources_of};
-use kassay::error::Result;
-use kassay::exec::DeviceInfo;
-use kassay::kernel::compile::Loaded;
-use kassay::kernel::options::KernelOptions;
-use kassay::kernel::source::Sources;
-use kassay::llvm::View;
-use kassay::mutation::operators::{Preset, Subject};
-use kassay::suite::resolve::{Suite, Test};
+use kassay::Parsed;
+use kassay_base::error::Result;
+use kassay_ir::kernel::compile::Loaded;
+use kassay_ir::kernel::source::Sources;
+use kassay_ir::llvm::View;
+use kassay_judge::coverage::build::{KernelUnderTest, sources_of};
+use kassay_judge::mutation::catalogue::operators::{Preset, Subject};
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::DeviceInfo;
+use kassay_suite::resolve::{Suite, Test};
 
 /// Writes a source text to `k.cl` in a folder of its own, which is deleted with the first value.
 pub fn source_file(text: &str) -> (tempfile::TempDir, PathBuf) {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kassay::exec::Observation;
-use kassay::suite::launch::{ArgValue, NdRange};
+use kassay_run::exec::Observation;
+use kassay_suite::launch::{ArgValue, NdRange};
 
 /// Returns a range of one dimension: `items` work-items in groups of `group`.
 pub fn line(items: u64, group: u64) -> NdRange {

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+pub mod bench;
 pub mod coverage;
 pub mod devices;
 pub mod kernels;

@@ -1,10 +1,10 @@
 //! Compares the outputs of two runs of a test. Not a test.
 
-use kassay::exec::Observation;
-use kassay::kernel::interface::{Scalar, Type};
-use kassay::suite::compare;
-use kassay::suite::resolve::Test;
-use kassay::suite::scalar_layout::{self, Leaf};
+use kassay_model::interface::{Scalar, Type};
+use kassay_run::exec::Observation;
+use kassay_suite::compare;
+use kassay_suite::resolve::Test;
+use kassay_suite::scalar_layout::{self, Leaf};
 
 /// Returns a float's position on the line of all floats of its type, so that neighbours differ by one.
 fn ordinal(scalar: Scalar, bytes: &[u8]) -> i128 {

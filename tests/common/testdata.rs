@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use kassay::kernel::options::KernelOptions;
-use kassay::suite::resolve::Suite;
+use kassay_model::options::KernelOptions;
+use kassay_suite::resolve::Suite;
 
 use super::kernels::options_of;
 

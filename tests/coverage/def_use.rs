@@ -1,22 +1,21 @@
-//! Checks def-use coverage: pairs counted by hand (`testdata/*/def_use.toml`), what counts as a pair, and that no run shows
-//! a pair that the analysis excludes.
+//! Checks def-use coverage: pairs counted by hand (`testdata/*/def_use.toml`), what counts as a pair, and that no run
+//! shows a pair that the analysis excludes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use inkwell::context::Context;
-use kassay::coverage::def_use::{self, Followed};
-use kassay::exec::simulator::Simulator;
-use kassay::exec::simulator::observation::SimulationOptions;
-use kassay::instrument::def_use::DefUsePlan;
-use kassay::lower::host::table::Relation;
-use kassay::result::def_use::{DefUse, DefUsePair, PairKind};
-use kassay::suite::resolve::Test;
-use kassay::{CoverOptions, OpenOptions, cover};
-use serde::Deserialize;
-
 use PairKind::{AcrossBarrier, AcrossGroups, HostToKernel, Private, SameWorkItem, WithinGroup};
+use inkwell::context::Context;
+use kassay::result::def_use::{DefUse, DefUsePair, PairKind};
+use kassay::{CoverOptions, OpenOptions, cover};
+use kassay_ir::instrument::def_use::DefUsePlan;
+use kassay_judge::coverage::def_use::{self, Followed};
+use kassay_model::native::table::Relation;
+use kassay_run::exec::simulator::Simulator;
+use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_suite::resolve::Test;
+use serde::Deserialize;
 
 use crate::common::kernels::open_suite;
 use crate::common::program::kassay;
@@ -30,12 +29,12 @@ struct Count {
     covered: u64,
 }
 
-/// Follows the tests of a suite, and returns the pairs with what the tests have shown of them. Checks that the code that
-/// reports them computes what the original does.
+/// Follows the tests of a suite, and returns the pairs with what the tests have shown of them. Checks that the code
+/// that reports them computes what the original does.
 fn followed(suite: &Path) -> (DefUsePlan, Vec<Followed>) {
     let context = Context::create();
     let mut opened = open_suite(&context, suite).unwrap();
-    opened.choose_local(&kassay::exec::simulator::device());
+    opened.choose_local(&kassay_run::exec::simulator::device());
     let under_test = &opened.kernel.under_test;
     let code = def_use::build(under_test).unwrap_or_else(|e| panic!("{}: {e}", suite.display()));
     let plain = under_test.for_simulator(&under_test.lowering).unwrap();

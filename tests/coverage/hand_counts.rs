@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use kassay::instrument::layout::Slots;
 use kassay::result::cover::Coverage;
 use kassay::result::inspect::InspectResult;
-use kassay::suite::resolve::Suite;
+use kassay_ir::instrument::layout::Slots;
+use kassay_suite::resolve::Suite;
 use serde::Deserialize;
 
 use crate::common::coverage::{Covered, Device};

@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::exec::{Executor, Observation, OpenClExecutor, ProgramId, RunOptions, Target};
-use kassay::instrument::layout::{CoverageLayout, Slots};
-use kassay::kernel::interface::{Scalar, Type};
-use kassay::kernel::precision::Precision;
-use kassay::suite::resolve::Test;
-use kassay::suite::scalar_layout;
+use kassay_ir::instrument::layout::{CoverageLayout, Slots};
+use kassay_ir::kernel::precision::Precision;
+use kassay_model::interface::{Scalar, Type};
+use kassay_run::exec::{Executor, Observation, OpenClExecutor, ProgramId, RunOptions, Target};
+use kassay_suite::resolve::Test;
+use kassay_suite::scalar_layout;
 
 use crate::common::TestResult;
 use crate::common::devices::{completed, once, opencl};

@@ -111,14 +111,3 @@ fn inspect_counts_what_mcdc_and_def_use_are_of() -> TestResult {
     }
     Ok(())
 }
-
-#[test]
-fn thresholds_of_def_use_follow_definitions() -> TestResult {
-    // A test that is one work-group of one work-item would exchange nothing.
-    let suite = suite("reduction_tree");
-    let cover = |threshold: &str| run(&["cover", at(&suite), "--device", "sim", "--quiet", "--fail-under", threshold]);
-    let (_, err, code) = cover("def_use=100")?;
-    assert!(code == 1 && err.contains("def_use coverage is"), "{code} {err}");
-    assert_eq!(cover("def_use=10,def_use_inter_item=10")?.2, 0);
-    Ok(())
-}

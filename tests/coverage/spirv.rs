@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use inkwell::context::Context;
-use kassay::exec::{Executor, Observation, OpenClExecutor, Target};
-use kassay::instrument::layout::Slots;
-use kassay::kernel::precision::Precision;
 use kassay::result::cover::SiteOutcome;
 use kassay::result::inspect::InspectResult;
-use kassay::suite::resolve::{Suite, Test};
+use kassay_ir::instrument::layout::Slots;
+use kassay_ir::kernel::precision::Precision;
+use kassay_run::exec::{Executor, Observation, OpenClExecutor, Target};
+use kassay_suite::resolve::{Suite, Test};
 
 use crate::common::TestResult;
 use crate::common::coverage::Device;

@@ -6,19 +6,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::exec::{
+use kassay_ir::instrument::ids;
+use kassay_ir::instrument::layout::{GuardLayout, SLOT_WORDS, argument, header, slot};
+use kassay_ir::instrument::mutants::schemata;
+use kassay_ir::lower::spirv;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_model::code::Effort;
+use kassay_model::interface::{Scalar, Type};
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::{
     Batch, Code, Executor, OpenClExecutor, ProgramId, Reference, RunOptions, Sweep, SweepOutcome, Target, Variation,
     VariationOutcome,
 };
-use kassay::instrument::ids;
-use kassay::instrument::layout::{GuardLayout, SLOT_WORDS, argument, header, slot};
-use kassay::instrument::mutants::schemata;
-use kassay::kernel::interface::{Scalar, Type};
-use kassay::kernel::options::KernelOptions;
-use kassay::lower::spirv;
-use kassay::suite::compare::Tolerance;
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay_suite::compare::Tolerance;
+use kassay_suite::launch::{ArgValue, Launch, NdRange};
 
 use crate::common::TestResult;
 use crate::common::devices::opencl;
@@ -40,8 +41,7 @@ fn build(under_test: &KernelUnderTest<'_>) -> TestResult<Kernel> {
     let mut woven = under_test.module.clone();
     schemata::weave(&woven, sites, &[], false)?;
     ids::batched(&mut woven, entry, layout, machine)?;
-    spirv::prepare(&mut woven, entry, machine)?;
-    let batched = Code::spirv(spirv::emit(&woven)?, entry, spirv::build_options(&woven));
+    let batched = spirv::lower(&mut woven, entry, Effort::Full)??;
     let inexact = under_test.precision().bound() > 0;
     Ok(Kernel { original: under_test.plain(Target::SpirV)?, batched, layout, inexact })
 }

@@ -1,13 +1,13 @@
-//! Builtins whose mangled names LLVM's SPIR-V backend reads otherwise than OpenCL C means them, plain and with probes: values by hand.
-//! `scripts/conformance` compares all of them with the driver's own compiler.
+//! Builtins whose mangled names LLVM's SPIR-V backend reads otherwise than OpenCL C means them, plain and with probes:
+//! values by hand. `scripts/conformance` compares all of them with the driver's own compiler.
 
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::exec::{Code, Executor, RunOptions, Simulator, Target};
-use kassay::instrument::layout::Slots;
-use kassay::kernel::spirv::words::{Words, op};
-use kassay::suite::launch::Launch;
+use kassay_ir::instrument::layout::Slots;
+use kassay_ir::kernel::spirv::words::{Words, op};
+use kassay_run::exec::{Code, Executor, RunOptions, Simulator, Target};
+use kassay_suite::launch::Launch;
 
 use crate::common::devices::{once, opencl};
 use crate::common::kernels::{self, open, source_file};
@@ -19,8 +19,8 @@ fn writes(source: &str, cl_std: &str, expected: &[i32]) {
     written_by(1, source, cl_std, expected);
 }
 
-/// Runs the kernel `k` of a group of work-items, plain and with coverage probes, on the device and on the simulator, and compares what it
-/// writes into its only argument, whose first element is the number of elements.
+/// Runs the kernel `k` of a group of work-items, plain and with coverage probes, on the device and on the simulator,
+/// and compares what it writes into its only argument, whose first element is the number of elements.
 #[track_caller]
 fn written_by(items: u64, source: &str, cl_std: &str, expected: &[i32]) {
     let (_folder, path) = source_file(source);

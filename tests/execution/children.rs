@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use kassay::kernel::forked::{self, Job, Limit};
-use kassay::solve::expression::{Operation, Sort, Terms};
-use kassay::solve::query::{self, Answer, Limits};
+use kassay_base::forked::{self, Job, Limit};
+use kassay_prove::solve::expression::{Operation, Sort, Terms};
+use kassay_prove::solve::query::{self, Answer, Limits};
 
 use crate::common::TestResult;
 

@@ -1,5 +1,5 @@
-//! Checks code whose images are buffers, as on NVIDIA GPUs, on an OpenCL device: suites with images give the outputs of the
-//! simulator, and the coverage and the mutants' fates that they have with the device's own images. Such code takes
+//! Checks code whose images are buffers, as on NVIDIA GPUs, on an OpenCL device: suites with images give the outputs of
+//! the simulator, and the coverage and the mutants' fates that they have with the device's own images. Such code takes
 //! sub-buffers that begin anywhere, too.
 
 use std::path::{Path, PathBuf};
@@ -7,24 +7,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::coverage::measure::{self, MeasureOptions, Programs};
-use kassay::coverage::summary;
-use kassay::exec::simulator::observation::SimulationOptions;
-use kassay::exec::{
+use kassay::result::cover::TestStatus;
+use kassay_ir::instrument::ids;
+use kassay_ir::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, Slots, argument, header, slot};
+use kassay_ir::instrument::mutants::{Edit, schemata};
+use kassay_ir::lower::native::emit::{Effort as HostEffort, emit};
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::coverage::measure::{self, MeasureOptions, Programs};
+use kassay_judge::coverage::summary;
+use kassay_judge::mutation::build::module_builder::{Effort, ModuleBuilder};
+use kassay_judge::mutation::catalogue::enumerate::enumerate;
+use kassay_judge::mutation::catalogue::operators::Preset;
+use kassay_judge::mutation::catalogue::selection::Selection;
+use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_run::exec::{
     Code, Executor, Fault, HostCode, OpenClExecutor, ProgramId, Reference, Simulator, Sweep, SweepOutcome, Target,
     Variation, VariationOutcome,
 };
-use kassay::instrument::ids;
-use kassay::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, Slots, argument, header, slot};
-use kassay::instrument::mutants::{Edit, schemata};
-use kassay::lower::host::emit::{Effort as HostEffort, emit};
-use kassay::mutation::enumerate::enumerate;
-use kassay::mutation::module_builder::{Effort, ModuleBuilder};
-use kassay::mutation::operators::Preset;
-use kassay::mutation::selection::Selection;
-use kassay::result::cover::TestStatus;
-use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, View};
+use kassay_suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, View};
 
 use crate::batches;
 use crate::common::TestResult;
@@ -92,7 +92,7 @@ fn suites_give_the_simulators_outputs() -> TestResult {
                 compared += 1;
             }
             // Every launch begins with the images as they were.
-            let twice = kassay::exec::RunOptions { repeats: 3, ..once() };
+            let twice = kassay_run::exec::RunOptions { repeats: 3, ..once() };
             assert_eq!(completed(executor.run(program, &test.launch, &twice)?)?.outputs, seen.outputs);
         }
         executor.unload(program);
@@ -196,11 +196,11 @@ fn references(executor: &mut OpenClExecutor, program: ProgramId, launch: &Launch
     Ok(seen.outputs.into_iter().map(of).collect())
 }
 
-/// Returns for each run of a mutant the fault that a guard stopped, or else whether the outputs differ: they are void after
-/// a fault.
+/// Returns for each run of a mutant the fault that a guard stopped, or else whether the outputs differ: they are void
+/// after a fault.
 fn fate(outcome: &VariationOutcome) -> Vec<(Option<FaultKind>, bool)> {
     let VariationOutcome::Ran(runs) = outcome else { panic!("{outcome:?}") };
-    let of = |run: &kassay::exec::Run| {
+    let of = |run: &kassay_run::exec::Run| {
         let fault = FaultKind::read(run.words[slot::FAULT as usize]).map(|(kind, _)| kind);
         (fault, fault.is_none() && run.difference.is_some())
     };
@@ -276,7 +276,7 @@ fn coordinates_out_of_bounds_are_faults_of_guarded_kernels() -> TestResult {
         };
         let launch = Launch::new(line(1, 1), vec![image, ArgValue::Value(x.to_le_bytes().to_vec())]);
         let words = head(layout, &launch);
-        let options = kassay::exec::RunOptions { probe_words: Some(words.len() as u64), ..once() };
+        let options = kassay_run::exec::RunOptions { probe_words: Some(words.len() as u64), ..once() };
         let seen = completed(executor.run_with_probe(program, &launch, &options, &words)?)?;
         let word = seen.probe[(layout.slot(0) + slot::FAULT) as usize];
         assert_eq!(FaultKind::read(word).map(|(kind, _)| kind), fault, "x = {x}");
@@ -337,7 +337,7 @@ fn sub_buffers_begin_anywhere() -> TestResult {
     let program = executor.load(&code)?;
     let sums = [0, 1, 10, 12, 14, 16, 6, 7, 8, 9, 10, 11];
     for repeats in [1, 3] {
-        let options = kassay::exec::RunOptions { repeats, ..once() };
+        let options = kassay_run::exec::RunOptions { repeats, ..once() };
         let seen = completed(executor.run(program, &on_parts(), &options)?)?;
         assert_eq!(ints_of(&seen, 0)?, sums, "{repeats} repeats");
     }

@@ -1,5 +1,5 @@
-//! Checks joint launches: runs of several launches in one launch of the device see their own ids, arguments and memory, and what the
-//! device says of their outputs is what the host would say.
+//! Checks joint launches: runs of several launches in one launch of the device see their own ids, arguments and memory,
+//! and what the device says of their outputs is what the host would say.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,21 +7,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::exec::joint::{block, cannot_join, complete};
-use kassay::exec::{
+use kassay_ir::instrument::layout::{GuardLayout, header, slot};
+use kassay_ir::instrument::mutants::schemata;
+use kassay_ir::instrument::{access, ids};
+use kassay_ir::lower::spirv;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_model::code::Effort;
+use kassay_model::interface::{Arg, ArgKind, Field, Scalar, Struct, Type};
+use kassay_model::joint::Values;
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::joint::{block, cannot_join, complete};
+use kassay_run::exec::{
     Code, Executor, Fault, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep, OpenClExecutor, ProgramId,
     Reference, RunOptions, Target, difference,
 };
-use kassay::instrument::layout::{GuardLayout, header, slot};
-use kassay::instrument::mutants::schemata;
-use kassay::instrument::{access, ids};
-use kassay::kernel::interface::{Arg, ArgKind, Field, Scalar, Struct, Type};
-use kassay::kernel::options::KernelOptions;
-use kassay::lower::joint::Values;
-use kassay::lower::spirv;
-use kassay::suite::compare::Tolerance;
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay_suite::compare::Tolerance;
+use kassay_suite::launch::{ArgValue, Launch, NdRange};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -55,8 +56,7 @@ fn build(under_test: &KernelUnderTest<'_>) -> TestResult<Option<Kernel>> {
     schemata::weave(&woven, sites, &[], false)?;
     ids::joint(&mut woven, entry, &values, machine)?;
     let written = access::written(&woven, entry, machine)?;
-    spirv::prepare(&mut woven, entry, machine)?;
-    let joint = Code::spirv(spirv::emit(&woven)?, entry, spirv::build_options(&woven));
+    let joint = spirv::lower(&mut woven, entry, Effort::Full)??;
     let inexact = under_test.precision().bound() > 0;
     Ok(Some(Kernel { original: under_test.plain(Target::SpirV)?, joint, values, written, layout, inexact }))
 }

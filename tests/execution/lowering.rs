@@ -2,10 +2,10 @@
 //! and how it runs.
 
 use inkwell::context::Context;
-use kassay::error::{Error, Result};
-use kassay::exec::{Code, Executor, RunOptions, Target};
-use kassay::instrument::layout::Slots;
-use kassay::suite::launch::Launch;
+use kassay_base::error::{Error, Result};
+use kassay_ir::instrument::layout::Slots;
+use kassay_run::exec::{Code, Executor, RunOptions, Target};
+use kassay_suite::launch::Launch;
 
 use crate::common::devices::{once, opencl};
 use crate::common::kernels::{self, open, source_file};

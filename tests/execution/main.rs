@@ -12,3 +12,4 @@ mod joint;
 mod lowering;
 mod odd_integers;
 mod ptx;
+mod worker_program;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::exec::simulator::observation::SimulationOptions;
-use kassay::exec::{Executor, HostCode, OpenClExecutor, Simulator, Target};
-use kassay::kernel::options::KernelOptions;
-use kassay::lower::host::emit::{Effort, emit};
-use kassay::suite::launch::{ArgValue, Launch};
+use kassay_ir::lower::native::emit::{Effort, emit};
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_run::exec::{Executor, HostCode, OpenClExecutor, Simulator, Target};
+use kassay_suite::launch::{ArgValue, Launch};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

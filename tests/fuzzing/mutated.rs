@@ -1,7 +1,8 @@
-//! Mutations of the corpora, for a bounded time: what `scripts/fuzz` does, without a build of its own and without guidance.
+//! Mutations of the corpora, for a bounded time: what `scripts/fuzz` does, without a build of its own and without
+//! guidance.
 //!
-//! `KASSAY_FUZZ_SECONDS` are the seconds of each target (1), `KASSAY_FUZZ_SEED` chooses other mutations. The input that a target was
-//! at is in the folder for temporary files of tests, in case it ends the process.
+//! `KASSAY_FUZZ_SECONDS` are the seconds of each target (1), `KASSAY_FUZZ_SEED` chooses other mutations. The input that
+//! a target was at is in the folder for temporary files of tests, in case it ends the process.
 
 use std::fs;
 use std::path::Path;

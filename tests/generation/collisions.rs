@@ -1,8 +1,8 @@
 //! Checks which launches with values of scalars that make accesses conflict are proposed, and which scalars are
 //! left alone.
 
-use kassay::generate::launches::{self, FirstRound, Request};
-use kassay::generate::roles;
+use kassay_judge::generate::launches::{self, FirstRound, Request};
+use kassay_judge::generate::roles;
 
 use crate::support::with_source;
 

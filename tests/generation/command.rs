@@ -133,60 +133,6 @@ fn the_interface_file_is_written_once_and_then_obeyed() -> TestResult {
 }
 
 #[test]
-fn wrong_inputs_are_reported_with_their_place() -> TestResult {
-    let (folder, kernel, out) = kernel_and_out(CONSTANT);
-    std::fs::create_dir(&out)?;
-    let refused = |args: &[&str], needles: &[&str]| -> TestResult {
-        let (_, err, code) = kassay(&[&["generate"], args].concat())?;
-        assert_eq!(code, 2, "{args:?}: {err}");
-        assert!(needles.iter().all(|n| err.contains(n)), "{args:?}: {needles:?}: {err}");
-        Ok(())
-    };
-    let edited = |text: &str, needles: &[&str]| -> TestResult {
-        std::fs::write(out.join("interface.toml"), text)?;
-        refused(&[at(&kernel), "-o", at(&out)], &[needles, &["interface.toml:"]].concat())
-    };
-    edited("kernel = \"other\"\n", &[":1:10", "not for `k`", "help:"])?;
-    edited("kernel = \"k\"\n[[arg]]\nposition = 9\n", &[":3:12", "no argument 9"])?;
-    edited("kernel = \"k\"\n[[arg]]\nposition = 0\n[[arg]]\nposition = 0\n", &[":5:12", "twice"])?;
-    edited("kernel = \"k\"\n[[arg]]\nposition = 0\nscope = \"local\"\n", &[":4:9", "is `global`"])?;
-    edited("kernel = \"k\"\n[[arg]]\nposition = 0\nrole = \"inptu\"\n", &[":4:8", "did you mean `input`"])?;
-    edited("kernel = \"k\"\n[[arg]]\nposition = 0\nfuz = true\n", &[":4:1", "did you mean `fuzz`"])?;
-    edited("kernel = \"k\"\n[[arg]]\nposition = 2\nsize = 4\n", &[":4:8", "no buffer"])?;
-    edited("kernel = \"k\"\n[[arg]]\nposition = 2\nvalue = \"x\"\n", &[":4:9"])?;
-    edited("kernel = \"k\"\n[[arg]]\nposition = 2\nmin = 4\nmax = 3\n", &[":5:7", "less than"])?;
-    edited("kernel = \"k\"\n[[arg]]\nposition = 1\nvalue = { npy = \"none.npy\" }\n", &["none.npy"])?;
-    edited("kernel = \"k\"\n[ndrange]\nglobal = [10]\nlocal = [4]\n", &[":3:10", "whole groups"])?;
-    edited("kernel = \"k\"\n[ndrange]\nlocal = [0]\n", &[":3:10", "1 or more"])?;
-    edited("kernel = \n", &[":1:", "not valid TOML"])?;
-    std::fs::remove_file(out.join("interface.toml"))?;
-    refused(&[at(&kernel)], &["--output"])?;
-    refused(&[at(&kernel), "-o", at(&kernel)], &["no folder"])?;
-    refused(&[at(&out.join("suite.toml")), "-o", at(&out)], &["takes a kernel"])?;
-    refused(&[at(&folder.path().join("none.cl")), "-o", at(&out)], &["none.cl"])?;
-    refused(&[at(&kernel), "-o", at(&out), "--device", "opencl"], &["runs on the simulator"])?;
-    let huge = folder.path().join("huge.cl");
-    std::fs::write(
-        &huge,
-        "__attribute__((reqd_work_group_size(100000, 2, 2))) kernel void k(global int *x) { *x = 1; }",
-    )?;
-    refused(&[at(&huge), "-o", at(&out)], &["100000 x 2 x 2", "help:"])?;
-    refused(&[at(&kernel), "-o", at(&out), "--budget", "0"], &["between 0"])?;
-    refused(&[at(&kernel), "-o", at(&out), "--goal", "lines"], &["lines"])?;
-    refused(&[at(&kernel), "-o", at(&out), "--operators", "NONE"], &["NONE"])
-}
-
-#[test]
-fn a_missing_device_is_reported_before_the_search() -> TestResult {
-    let (_folder, kernel, out) = kernel_and_out(CONSTANT);
-    let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--goal", "mutants", "--device", "Voodoo"])?;
-    assert_eq!(code, 3, "{err}");
-    assert!(err.contains("there is no device `Voodoo`") && err.contains("help:"), "{err}");
-    assert!(!out.exists());
-    Ok(())
-}
-
-#[test]
 fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> TestResult {
     let (_folder, kernel, out) =
         kernel_and_out("kernel void k(global volatile int *x) { while (x[0] == x[0]) x[1]++; x[2] = 1; }");

@@ -1,10 +1,10 @@
 //! Checks the search for launches in which work-items access the same addresses.
 
-use kassay::exec::simulator::observation::Footprint;
-use kassay::generate::evolve::{EvolutionParameters, estimated, evolve};
-use kassay::generate::launches::Request;
-use kassay::generate::roles;
-use kassay::suite::launch::Launch;
+use kassay_judge::generate::evolve::{EvolutionParameters, estimated, evolve};
+use kassay_judge::generate::launches::Request;
+use kassay_judge::generate::roles;
+use kassay_run::exec::simulator::shadow::Footprint;
+use kassay_suite::launch::Launch;
 
 use super::support::with_source;
 

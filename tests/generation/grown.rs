@@ -3,16 +3,16 @@
 
 use std::time::Duration;
 
-use kassay::coverage::build::KernelUnderTest;
-use kassay::error::Result;
-use kassay::exec::ProgramId;
-use kassay::exec::simulator::Simulator;
-use kassay::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
-use kassay::generate::launches::{Request, launches};
-use kassay::generate::roles;
-use kassay::lower::code::LoweringOptions;
-use kassay::suite::launch::{ArgValue, Launch};
-use kassay::sync::checking::{Case, Simulate, explore};
+use kassay_base::error::Result;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::generate::launches::{Request, launches};
+use kassay_judge::generate::roles;
+use kassay_judge::sync::checking::{Case, Simulate, explore};
+use kassay_model::code::LoweringOptions;
+use kassay_run::exec::ProgramId;
+use kassay_run::exec::simulator::Simulator;
+use kassay_run::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
+use kassay_suite::launch::{ArgValue, Launch};
 
 use super::support::with_source;
 

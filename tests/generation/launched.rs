@@ -1,9 +1,9 @@
 //! Checks the sizes, contents and arguments of generated launches.
 
-use kassay::generate::launches::{Request, launches};
-use kassay::generate::planned_launch::GeneratedLaunch;
-use kassay::generate::roles;
-use kassay::suite::launch::{ArgValue, NdRange};
+use kassay_judge::generate::launches::{Request, launches};
+use kassay_judge::generate::planned_launch::GeneratedLaunch;
+use kassay_judge::generate::roles;
+use kassay_suite::launch::{ArgValue, NdRange};
 
 use super::support::{fixtures, with_file, with_source};
 use crate::common::launches::words;

@@ -7,7 +7,6 @@ mod command;
 #[path = "../common/mod.rs"]
 mod common;
 mod evolution;
-mod fixtures;
 mod folder;
 mod grown;
 mod guided;

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::cfg::sites::{SiteKind, Sites};
-use kassay::coverage::build::{self, KernelFile};
-use kassay::instrument::marks;
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
-use kassay::program::{Op, Program, promoted, reader};
-use kassay::suite::resolve::Suite;
+use kassay_ir::cfg::sites::{SiteKind, Sites};
+use kassay_ir::instrument::marks;
+use kassay_ir::kernel::compile;
+use kassay_judge::coverage::build::{self, KernelFile};
+use kassay_model::options::KernelOptions;
+use kassay_prove::program::{Op, Program, promoted, reader};
+use kassay_suite::resolve::Suite;
 
 use crate::common::TestResult;
 use crate::common::kernels::source_file;

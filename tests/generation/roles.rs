@@ -1,8 +1,8 @@
 //! Checks argument roles on small kernels.
 
-use kassay::generate::model::{Contents, KernelModel, Role};
-use kassay::generate::roles;
-use kassay::program::Region;
+use kassay_judge::generate::model::{Contents, KernelModel, Role};
+use kassay_judge::generate::roles;
+use kassay_prove::program::Region;
 
 use super::support::{with_file, with_source};
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use kassay::OpenOptions;
-use kassay::generate::roles;
-use kassay::generate::seeds::Seeds;
-use kassay::suite::launch::{ArgValue, Launch};
+use kassay_judge::generate::roles;
+use kassay_judge::generate::seeds::Seeds;
+use kassay_suite::launch::{ArgValue, Launch};
 use serde_json::Value;
 
 use crate::common::TestResult;
@@ -32,7 +32,7 @@ fn learn(suite: &Path, other: &Path) -> TestResult<Learnt> {
     let model = roles::infer(&parsed.under_test)?;
     let tests = parsed.tests.iter().map(|t| (t.name.clone(), t.launch.clone()));
     let seeds = Seeds::learn(suite.display().to_string(), tests, &model, 4096, 1024);
-    let rows = seeds.couplings.rows(&model);
+    let rows = seeds.invariants.rows(&model);
     let context = Context::create();
     let tests = options.parse_suite(&context, other)?.tests;
     Ok(Learnt {
@@ -55,25 +55,26 @@ fn strings(value: &Value, key: &str) -> Vec<String> {
     all.map(|one| one[key].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// Asserts that each test of the suite in `folder` keeps every coupling, and that those in its folder `beyond` do not.
+/// Asserts that each test of the suite in `folder` keeps every likely invariant, and that those in its folder `beyond`
+/// do not.
 fn assert_kept(suite: &Path, folder: &Path) -> TestResult<Learnt> {
     let learnt = learn(suite, &folder.join("suite.toml"))?;
     assert!(!learnt.tests.is_empty(), "{}", suite.display());
     for (name, launch) in &learnt.tests {
-        let broken = learnt.seeds.couplings.broken(launch);
+        let broken = learnt.seeds.invariants.broken(launch);
         assert!(broken.is_empty(), "{}: {name}: {broken:?}", suite.display());
     }
     let beyond = folder.join("beyond/suite.toml");
     if beyond.exists() {
         for (name, launch) in &learn(suite, &beyond)?.tests {
-            assert!(!learnt.seeds.couplings.hold(launch), "{}: {name}", suite.display());
+            assert!(!learnt.seeds.invariants.hold(launch), "{}: {name}", suite.display());
         }
     }
     Ok(learnt)
 }
 
 #[test]
-fn generated_tests_keep_all_couplings_and_cover_what_the_seeds_do() -> TestResult {
+fn generated_tests_keep_all_likely_invariants_and_cover_what_the_seeds_do() -> TestResult {
     for name in ["saxpy_tail", "stencil_2d", "spmv_csr", "histogram_atomic", "game_of_life", "kmeans_assign"] {
         let folder = tempfile::tempdir()?;
         let out = folder.path().join("out");
@@ -156,7 +157,7 @@ fn grid_suite(folder: &Path, sizes: &[(u64, u64)]) -> TestResult<std::path::Path
 }
 
 #[test]
-fn what_couplings_exclude_is_kept_apart() -> TestResult {
+fn what_likely_invariants_exclude_is_kept_apart() -> TestResult {
     let folder = tempfile::tempdir()?;
     let suite = grid_suite(folder.path(), &[(5, 3), (17, 4), (9, 13)])?;
     let out = folder.path().join("out");
@@ -267,7 +268,7 @@ fn an_interrupted_search_goes_on_to_what_one_without_a_break_finds() -> TestResu
     let folder = tempfile::tempdir()?;
     let suite = grid_suite(folder.path(), &[(5, 3), (17, 4), (9, 13)])?;
     let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
-    // No launch within the couplings covers the last goal, so that the launches are used up.
+    // No launch within the likely invariants covers the last goal, so that the launches are used up.
     let limits = ["--no-smt", "--seed", "3", "--attempts", "1000000000", "--max-execs", "3000", "--budget", "600"];
     let from = |out: &Path| -> Vec<String> {
         let fixed = ["generate", "--from", at(&suite), "-o", at(out)];
@@ -303,7 +304,7 @@ fn an_interrupted_search_goes_on_to_what_one_without_a_break_finds() -> TestResu
 }
 
 #[test]
-fn tests_that_kill_mutants_keep_the_couplings_too() -> TestResult {
+fn tests_that_kill_mutants_keep_the_likely_invariants_too() -> TestResult {
     let folder = tempfile::tempdir()?;
     let suite = grid_suite(folder.path(), &[(5, 3), (17, 4), (9, 13)])?;
     let out = folder.path().join("out");

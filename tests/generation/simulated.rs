@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use kassay::coverage::build::KernelUnderTest;
-use kassay::exec::simulator::Simulator;
-use kassay::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
-use kassay::generate::launches::{Request, launches};
-use kassay::generate::roles;
-use kassay::lower::code::LoweringOptions;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::generate::launches::{Request, launches};
+use kassay_judge::generate::roles;
+use kassay_model::code::LoweringOptions;
+use kassay_run::exec::simulator::Simulator;
+use kassay_run::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
 
 use super::support::{fixtures, with_file, with_source};
 
@@ -23,7 +23,7 @@ fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {
     let program = simulator.load_host(&code).unwrap();
     let options = SimulationOptions { races: true, fuel: Some(1 << 20), ..SimulationOptions::default() };
     let all = launches(&model, &Request::default()).unwrap();
-    let run = |g: kassay::generate::planned_launch::GeneratedLaunch| {
+    let run = |g: kassay_judge::generate::planned_launch::GeneratedLaunch| {
         let seen = simulator.simulate(program, &g.launch, &options, Duration::from_secs(60), &[]).unwrap();
         (g.name, seen)
     };

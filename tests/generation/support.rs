@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kassay::suite::resolve::Suite;
+use kassay_suite::resolve::Suite;
 
 use crate::common::kernels::source_file;
 pub use crate::common::kernels::{with_file, with_source};

@@ -90,8 +90,8 @@ kassay.end:                                       ; preds = %__kassay_fault_if.e
 
 43:                                               ; preds = %37
   %44 = getelementptr inbounds nuw i8, ptr addrspace(1) %2, i64 8
-  %45 = call spir_func i32 @_Z14atomic_cmpxchgPU3AS1Vjjj(ptr addrspace(1) noundef nonnull %44, i32 noundef 0, i32 noundef %41)
-  %46 = icmp eq i32 %45, 0
+  %45 = call spir_func i32 @_Z10atomic_maxPU3AS1Vjj(ptr addrspace(1) noundef nonnull %44, i32 noundef %41)
+  %46 = icmp ult i32 %45, %41
   br i1 %46, label %47, label %__kassay_report.exit
 
 47:                                               ; preds = %43

@@ -1,4 +1,5 @@
-//! `kassay check -- COMMAND`: findings with the launch that shows them, reproductions, programs that end in their own ways.
+//! `kassay check -- COMMAND`: findings with the launch that shows them, reproductions, programs that end in their own
+//! ways.
 
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,9 @@
-//! `kassay capture` on the programs of `testdata/hosts/hosts.toml`: they end as natively, every launch is counted, and what is
-//! kept passes as a suite.
+//! `kassay capture` on the programs of `testdata/hosts/hosts.toml`: they end as natively, every launch is counted, and
+//! what is kept passes as a suite.
 //!
-//! Those in C are built here, in four parts that run side by side. The others need more tools: `scripts/build-hosts DIR` builds
-//! them, and `KASSAY_HOSTS=DIR` names the folder for the test that is left out of ordinary runs.
+//! Those in C are built here, in four parts that run side by side. The others need more tools:
+//! `scripts/build-hosts DIR` builds them, and `KASSAY_HOSTS=DIR` names the folder for the test that is left out of
+//! ordinary runs.
 
 use std::collections::BTreeMap;
 use std::fs;

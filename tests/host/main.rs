@@ -9,6 +9,5 @@ mod mutate;
 mod programs;
 mod spools;
 mod sudden;
-mod wrong_calls;
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;

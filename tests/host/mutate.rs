@@ -1,4 +1,5 @@
-//! `kassay mutate -- COMMAND`: verdicts compared with mutants made by hand, programs that hang, crash, or are not stable.
+//! `kassay mutate -- COMMAND`: verdicts compared with mutants made by hand, programs that hang, crash, or are not
+//! stable.
 
 use std::collections::BTreeMap;
 use std::fs;

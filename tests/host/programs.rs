@@ -111,7 +111,8 @@ pub fn launches(result: &Value, name: &str) -> u64 {
     kernels(result, name).iter().filter_map(|kernel| kernel["launches"].as_u64()).sum()
 }
 
-/// The folder of the drivers that `scripts/setup` has installed, for programs that run natively; nothing if it is not there.
+/// The folder of the drivers that `scripts/setup` has installed, for programs that run natively; nothing if it is not
+/// there.
 pub fn vendors() -> Option<PathBuf> {
     let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".local/share"));

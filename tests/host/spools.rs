@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use kassay::api::OpenOptions;
-use kassay::host::{self, Code, Contents, Spool};
-use kassay::kernel::interface::Interface;
+use kassay::OpenOptions;
+use kassay_model::interface::Interface;
+use kassay_run::host::{self, Code, Contents, Spool};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError};
 

@@ -1,5 +1,5 @@
-//! Sudden ends: of the program, of kassay, of the room on the disk. The program ends as it would have, and results are whole
-//! or absent.
+//! Sudden ends: of the program, of kassay, of the room on the disk. The program ends as it would have, and results are
+//! whole or absent.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -21,8 +21,8 @@ fn start(target: &Path, folder: &Path, command: &[&str]) -> TestResult<Child> {
     Ok(capture.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
 }
 
-/// The programs that a process has started, without the server that forks for it, which is there from its first moment, and without what
-/// is no program yet.
+/// The programs that a process has started, without the server that forks for it, which is there from its first moment,
+/// and without what is no program yet.
 fn children(process: u32) -> Vec<i32> {
     let text = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
     let name = |child: i32| fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
@@ -149,8 +149,8 @@ fn a_program_does_not_notice_that_nothing_can_be_written() -> TestResult {
     Ok(())
 }
 
-/// Captures a program into a file system of `size` that is mounted for it alone, and returns kassay's output and what it has
-/// left in the folder; nothing if this machine lets nobody mount.
+/// Captures a program into a file system of `size` that is mounted for it alone, and returns kassay's output and what
+/// it has left in the folder; nothing if this machine lets nobody mount.
 fn on_a_small_disk(program: &Program, size: u64) -> TestResult<Option<(std::process::Output, std::path::PathBuf)>> {
     let disk = program.folder.path().join("disk");
     let saved = program.folder.path().join(format!("saved-{size}"));

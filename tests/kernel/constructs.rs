@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use kassay::kernel::ast::Ast;
-use kassay::kernel::compile::load;
-use kassay::kernel::constructs::{self, Context, Counts, FunctionConstructs, Kind, LoopForm};
-use kassay::kernel::options::KernelOptions;
-use kassay::kernel::statements::{self, Arm, StatementKind, Statements};
+use kassay_ir::kernel::ast::Ast;
+use kassay_ir::kernel::compile::load;
+use kassay_ir::kernel::constructs::{self, Context, Counts, FunctionConstructs, Kind, LoopForm};
+use kassay_ir::kernel::statements::{self, Arm, StatementKind, Statements};
+use kassay_model::options::KernelOptions;
 
 use crate::common::kernels::source_file;
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{KernelFile, sources_of};
-use kassay::error::{Error, Result};
-use kassay::kernel::compile::{Loaded, load};
-use kassay::kernel::constructs::{self, Kind};
-use kassay::kernel::options::KernelOptions;
+use kassay_base::error::{Error, Result};
+use kassay_ir::kernel::compile::{Loaded, load};
+use kassay_ir::kernel::constructs::{self, Kind};
+use kassay_judge::coverage::build::{KernelFile, sources_of};
+use kassay_model::options::KernelOptions;
 
 struct Read {
     /// The functions with sites, in the module's order.

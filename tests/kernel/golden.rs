@@ -6,15 +6,16 @@
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use kassay::exec::Target;
-use kassay::instrument::coverage::CoveragePlan;
-use kassay::instrument::def_use::DefUsePlan;
-use kassay::instrument::device_races::{self, LocalShadow};
-use kassay::instrument::layout::{GuardLayout, Slots};
-use kassay::instrument::mutants::{Edit, schemata};
-use kassay::instrument::{guard, ids};
-use kassay::kernel::options::KernelOptions;
-use kassay::mutation::{Selection, enumerate};
+use kassay_ir::instrument::coverage::CoveragePlan;
+use kassay_ir::instrument::def_use::DefUsePlan;
+use kassay_ir::instrument::device_races::{self, LocalShadow};
+use kassay_ir::instrument::layout::{GuardLayout, Slots};
+use kassay_ir::instrument::mutants::{Edit, schemata};
+use kassay_ir::instrument::{guard, ids};
+use kassay_judge::mutation::Selection;
+use kassay_judge::mutation::enumerate;
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::Target;
 
 use crate::common::kernels::{Opened, open};
 use crate::common::stored::expect_file;

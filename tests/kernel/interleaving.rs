@@ -2,8 +2,8 @@
 
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
-use kassay::cfg::schedule_dependence::{self, Origin, Sink};
-use kassay::llvm::{DebugLocation, Inst, Opcode, View};
+use kassay_ir::cfg::schedule_dependence::{self, Origin, Sink};
+use kassay_ir::llvm::{DebugLocation, Inst, Opcode, View};
 
 use crate::common::kernels::{cl_std, open, source_file};
 

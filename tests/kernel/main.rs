@@ -4,6 +4,7 @@
 mod common;
 mod constructs;
 mod cpp;
+mod cuda;
 mod front;
 mod golden;
 mod interleaving;

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kassay::error::Error;
-use kassay::kernel::compile::{Format, Loaded, load};
-use kassay::kernel::options::KernelOptions;
-use kassay::kernel::spirv::words::Words;
+use kassay_base::error::Error;
+use kassay_ir::kernel::compile::{Format, Loaded, load};
+use kassay_ir::kernel::spirv::words::Words;
+use kassay_model::options::KernelOptions;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

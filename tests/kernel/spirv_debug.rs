@@ -1,4 +1,5 @@
-//! Checks what is read of a SPIR-V module's debug information: lines, also without scopes, and the source that they name.
+//! Checks what is read of a SPIR-V module's debug information: lines, also without scopes, and the source that they
+//! name.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Checks that barriers, fences and atomics of SPIR-V mean in kassay's IR what the module's words say: every instruction with
-//! every scope, order and address space, by either translator; and that the simulator tells what these say.
+//! Checks that barriers, fences and atomics of SPIR-V mean in kassay's IR what the module's words say: every
+//! instruction with every scope, order and address space, by either translator; and that the simulator tells what these
+//! say.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -277,8 +278,8 @@ fn scopes_and_orders_that_are_computed_are_computed_without_branches() {
     assert!(!ir.contains("switch") && !ir.contains("br ") && !ir.contains("unreachable"), "{ir}");
 }
 
-/// Checks a kernel on the simulator; returns what `kassay check` says. `%data`, `%flag` and `%out` are buffers of two uints, `%local` and
-/// `%global` the ids of the work-item.
+/// Checks a kernel on the simulator; returns what `kassay check` says. `%data`, `%flag` and `%out` are buffers of two
+/// uints, `%local` and `%global` the ids of the work-item.
 fn checked(items: u64, group: u64, instructions: &str) -> String {
     let numbers: String =
         [0, 1, 2, 3, 4, 7, 8, 16, 0x302, 0x304, 0x310].map(|n: u32| format!("%c{n} = OpConstant %uint {n}\n")).concat();

@@ -1,10 +1,10 @@
 //! Checks which instructions may see values that differ between runs of one launch, on small kernels.
 
 use inkwell::context::Context;
-use kassay::cfg::graph::InstKind;
-use kassay::cfg::indices::{BlockIndex, FunctionIndex};
-use kassay::cfg::taint::Taint;
-use kassay::kernel::options::KernelOptions;
+use kassay_ir::cfg::graph::InstKind;
+use kassay_ir::cfg::indices::{BlockIndex, FunctionIndex};
+use kassay_ir::cfg::taint::Taint;
+use kassay_model::options::KernelOptions;
 
 use crate::common::kernels::{open, source_file};
 

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{AnyValue, FunctionValue};
-use kassay::instrument::mutants::{Edit, privatise, single};
-use kassay::kernel::canonical;
-use kassay::kernel::options::KernelOptions;
-use kassay::mutation::operators::OPERATORS;
-use kassay::mutation::{Mutant, OperatorLevel, Selection, enumerate};
 use kassay::result::mutate::{MutateResult, Status};
+use kassay_ir::instrument::mutants::{Edit, privatise, single};
+use kassay_ir::kernel::canonical;
+use kassay_judge::mutation::catalogue::operators::OPERATORS;
+use kassay_judge::mutation::enumerate;
+use kassay_judge::mutation::{Mutant, OperatorLevel, Selection};
+use kassay_model::options::KernelOptions;
 use serde::Deserialize;
 
 use crate::common::kernels::{cl_std, open};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use kassay::mutation::operators::OPERATORS;
-use kassay::mutation::reference;
+use kassay_judge::mutation::catalogue::operators::OPERATORS;
+use kassay_judge::mutation::catalogue::reference;
 
 use crate::common::stored::expect_file;
 

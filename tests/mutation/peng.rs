@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use kassay::OpenOptions;
-use kassay::coverage::build::sources_of;
-use kassay::instrument::mutants::Edit;
-use kassay::kernel::options::KernelOptions;
-use kassay::mutation::{Selection, source_level};
 use kassay::result::inspect::InspectResult;
-use kassay::suite::resolve::Suite;
+use kassay_ir::instrument::mutants::Edit;
+use kassay_judge::coverage::build::sources_of;
+use kassay_judge::mutation::Selection;
+use kassay_judge::mutation::catalogue::source_level;
+use kassay_model::options::KernelOptions;
+use kassay_suite::resolve::Suite;
 use serde::Deserialize;
 
 use crate::common::program::kassay;

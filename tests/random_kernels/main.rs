@@ -1,7 +1,7 @@
 //! Checks on random kernels that everything woven into them verifies, for every operator and every kind of weaving.
 //!
-//! The tests try a few; `KASSAY_SOAK=1000 cargo nextest run --test random_kernels --no-capture` tries a thousand, from
-//! `KASSAY_SOAK_FROM` on. Kernels that once failed are in `found/`.
+//! The tests try a few; `KASSAY_SOAK=1000 cargo nextest run --ignore-default-filter --test random_kernels --no-capture`
+//! tries a thousand, from `KASSAY_SOAK_FROM` on. Kernels that once failed are in `found/`.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -4,22 +4,22 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::coverage::def_use;
-use kassay::coverage::observed::{self, PendingCode};
-use kassay::error::Result;
-use kassay::exec::Target;
-use kassay::instrument::layout::Slots;
-use kassay::instrument::marks;
-use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
-use kassay::kernel::options::KernelOptions;
-use kassay::lower::code::LoweringOptions;
-use kassay::mutation::Mutant;
-use kassay::mutation::enumerate::enumerate;
-use kassay::mutation::equivalence;
-use kassay::mutation::higher_order;
-use kassay::mutation::module_builder::{Effort, ModuleBuilder};
-use kassay::mutation::selection::Selection;
+use kassay_base::error::Result;
+use kassay_ir::instrument::layout::Slots;
+use kassay_ir::instrument::marks;
+use kassay_ir::instrument::mutants::{Edit, Form, infection, schemata, single};
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::coverage::def_use;
+use kassay_judge::coverage::observed::{self, PendingCode};
+use kassay_judge::mutation::Mutant;
+use kassay_judge::mutation::build::module_builder::{Effort, ModuleBuilder};
+use kassay_judge::mutation::catalogue::enumerate::enumerate;
+use kassay_judge::mutation::catalogue::higher_order;
+use kassay_judge::mutation::catalogue::selection::Selection;
+use kassay_judge::mutation::equivalence;
+use kassay_model::code::LoweringOptions;
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::Target;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -131,8 +131,8 @@ impl WeaveCheck<'_, '_> {
         self.expect("normal forms", classes);
     }
 
-    /// Weaves coverage (with and without test vectors), infection, marks, the simulator's accesses, comparisons, definitions
-    /// and uses.
+    /// Weaves coverage (with and without test vectors), infection, marks, the simulator's accesses, comparisons,
+    /// definitions and uses.
     fn probes(&mut self, mutants: &[Mutant]) {
         let under_test = self.under_test;
         let seen: Vec<(u32, &Edit, bool)> = (1..)

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay::exec::{Executor, HostCode, OpenClExecutor, Simulator, Target};
-use kassay::kernel::precision::Precision;
-use kassay::lower::host::emit::{Effort, emit};
-use kassay::suite::compare::{self, Tolerance};
+use kassay_ir::kernel::precision::Precision;
+use kassay_ir::lower::native::emit::{Effort, emit};
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_run::exec::simulator::observation::{FaultKind, SimulationOptions};
+use kassay_run::exec::{Executor, HostCode, OpenClExecutor, Simulator, Target};
+use kassay_suite::compare::{self, Tolerance};
 
 use crate::common::TestResult;
 use crate::common::devices::{completed, once, opencl};

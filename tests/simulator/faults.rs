@@ -1,15 +1,15 @@
 //! Checks that each kind of misbehaviour is reported as a fault, and that kassay goes on.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay::exec::{
+use kassay_model::native::table::{HostTable, Mode, PlainSite, Space};
+use kassay_run::exec::simulator::observation::{FaultKind, SimulationOptions};
+use kassay_run::exec::{
     Executor, Fault, ProgramId, Reference, Run, RunOptions, Simulator, Sweep, Variation, VariationOutcome,
 };
-use kassay::lower::host::table::{HostTable, Mode, PlainSite, Space};
-use kassay::suite::compare::Tolerance;
-use kassay::suite::launch::ArgValue;
-use std::sync::Arc;
+use kassay_suite::compare::Tolerance;
+use kassay_suite::launch::ArgValue;
 
 use super::support::{
     LIMIT, code, ints, launch, loaded, output, simulate, table, with_access, with_barrier, with_loop,
@@ -303,7 +303,7 @@ fn large_launches_are_shared_among_threads() {
 /// Code that is not an object, or not one of kassay's, is kassay's fault.
 #[test]
 fn objects_that_cannot_be_loaded_are_refused() {
-    let broken = kassay::exec::HostCode { object: vec![1, 2, 3], entry: "k".into(), table: HostTable::default() };
+    let broken = kassay_run::exec::HostCode { object: vec![1, 2, 3], entry: "k".into(), table: HostTable::default() };
     let mut simulator = Simulator::new(1).unwrap();
     assert_eq!(simulator.load_host(&Arc::new(broken)).unwrap_err().exit_code(), 4);
     let unknown = code("void nobody_has_this(void); KERNEL { nobody_has_this(); }", HostTable::default());

@@ -1,8 +1,8 @@
-//! Checks that whatever a kernel in LLVM IR does to memory is watched: lanes under a mask, copies and fills of all kinds, and
-//! variables whose size is known at run time. What cannot be watched is refused.
+//! Checks that whatever a kernel in LLVM IR does to memory is watched: lanes under a mask, copies and fills of all
+//! kinds, and variables whose size is known at run time. What cannot be watched is refused.
 
-use kassay::exec::simulator::observation::{FaultKind, Simulation};
-use kassay::suite::launch::ArgValue;
+use kassay_run::exec::simulator::observation::{FaultKind, Simulation};
+use kassay_suite::launch::ArgValue;
 
 use super::access_weave::support::{Hooked, ints, output, value};
 
@@ -18,8 +18,8 @@ fn kernel(body: &str) -> String {
     )
 }
 
-/// Runs the kernel with four numbers of output and of input, without and with the race detector: calls `check` with what
-/// was seen, and the output.
+/// Runs the kernel with four numbers of output and of input, without and with the race detector: calls `check` with
+/// what was seen, and the output.
 fn each(body: &str, a: i32, b: i32, check: impl Fn(&Simulation, Vec<i32>)) {
     for races in [false, true] {
         let hooked = Hooked::of_ir(&kernel(body), races).unwrap();

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use kassay::exec::simulator::observation::SimulationOptions;
-use kassay::lower::host::table::{HostTable, Mode, PrintArg, PrintSite, Space, Storage};
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay_model::native::table::{HostTable, Mode, PrintArg, PrintSite, Space, Storage};
+use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_suite::launch::{ArgValue, Launch, NdRange};
 
 use super::support::{LIMIT, code, ints, launch, loaded, output, simulate, table, with_access, with_barrier};
 

@@ -1,12 +1,12 @@
-//! Checks that accesses to private memory stay in the variable that the pointer comes from, also where several are possible,
-//! and where the pointer comes from memory or from a number.
+//! Checks that accesses to private memory stay in the variable that the pointer comes from, also where several are
+//! possible, and where the pointer comes from memory or from a number.
 
-use kassay::exec::simulator::observation::{FaultKind, SimulatorFault};
+use kassay_run::exec::simulator::observation::{FaultKind, SimulatorFault};
 
 use super::access_weave::support::{Hooked, ints, output, value};
 
-/// Runs the kernel, whose arguments are an output of two numbers, and two numbers; returns the output, and the kinds, names
-/// and lines of its faults.
+/// Runs the kernel, whose arguments are an output of two numbers, and two numbers; returns the output, and the kinds,
+/// names and lines of its faults.
 fn run(source: &str, a: i32, b: i32) -> (Vec<i32>, Vec<(FaultKind, String, u32)>) {
     let mut all = [false, true].map(|races| {
         let hooked = Hooked::new(source, "CL2.0", races);

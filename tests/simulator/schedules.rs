@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use kassay::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay::lower::host::table::{HostTable, Mode, Space};
-use kassay::suite::schedule::{Preemption, Schedule};
+use kassay_model::native::table::{HostTable, Mode, Space};
+use kassay_run::exec::simulator::observation::{FaultKind, SimulationOptions};
+use kassay_suite::schedule::{Preemption, Schedule};
 
 use super::support::{
     LIMIT, code, ints, launch, loaded, output, simulate, table, with_access, with_barrier, with_loop,

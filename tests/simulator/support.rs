@@ -5,16 +5,16 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kassay::exec::simulator::observation::{Simulation, SimulationOptions};
-use kassay::exec::{HostCode, ProgramId, Simulator};
-use kassay::lower::host::table::{
+use kassay_model::native::table::{
     AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
 };
-use kassay::suite::launch::{ArgValue, Launch};
+use kassay_run::exec::simulator::observation::{Simulation, SimulationOptions};
+use kassay_run::exec::{HostCode, ProgramId, Simulator};
+use kassay_suite::launch::{ArgValue, Launch};
 
 use crate::common::launches::{ints_of, line};
 
-/// The beginning of every object: contexts and hooks as in `lower::host::abi`.
+/// The beginning of every object: contexts and hooks as in `lower::native::abi`.
 const HEAD: &str = r#"
 typedef unsigned int u32; typedef unsigned long u64; typedef long i64; typedef unsigned char u8;
 struct group { const void *extents; u8 *local_base; u8 *sink; u64 dimensions, global_size[3], local_size[3], enqueued[3], groups[3],

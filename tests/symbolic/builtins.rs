@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use inkwell::context::Context;
-use kassay::exec::{Executor, Target};
-use kassay::kernel::options::KernelOptions;
-use kassay::program::{Definition, Op, Program, promoted, reader};
-use kassay::solve::expression::{Operation, Sort, Term, Terms};
-use kassay::solve::query::{Answer, Limits, solve};
-use kassay::suite::launch::{ArgValue, Launch};
-use kassay::symbolic::implementation_defined::{self, Choices};
-use kassay::symbolic::transfer;
+use kassay_model::options::KernelOptions;
+use kassay_prove::program::{Definition, Op, Program, promoted, reader};
+use kassay_prove::solve::expression::{Operation, Sort, Term, Terms};
+use kassay_prove::solve::query::{Answer, Limits, solve};
+use kassay_prove::symbolic::implementation_defined::{self, Choices};
+use kassay_prove::symbolic::transfer;
+use kassay_run::exec::{Executor, Target};
+use kassay_suite::launch::{ArgValue, Launch};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,8 +1,8 @@
 //! Checks that outcomes which no launch shows are proved infeasible, and those that some launch shows are not.
 
-use kassay::cfg::sites::SiteKind;
-use kassay::kernel::options::KernelOptions;
-use kassay::symbolic::infeasible::{Assumption, ProofOutcome};
+use kassay_ir::cfg::sites::SiteKind;
+use kassay_model::options::KernelOptions;
+use kassay_prove::symbolic::infeasible::{Assumption, ProofOutcome};
 
 use super::support::{Judged, judge_source};
 

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use inkwell::context::Context;
-use kassay::exec::{Executor, Simulator, Target};
-use kassay::kernel::options::KernelOptions;
-use kassay::program::{Definition, Op, Program, math, promoted, reader};
-use kassay::solve::expression::Terms;
-use kassay::suite::launch::{ArgValue, Launch};
-use kassay::symbolic::transfer;
+use kassay_model::options::KernelOptions;
+use kassay_prove::program::{Definition, Op, Program, math, promoted, reader};
+use kassay_prove::solve::expression::Terms;
+use kassay_prove::symbolic::transfer;
+use kassay_run::exec::{Executor, Simulator, Target};
+use kassay_suite::launch::{ArgValue, Launch};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use kassay::instrument::layout::Slots;
-use kassay::suite::resolve::Suite;
-use kassay::symbolic::infeasible::ProofOutcome;
+use kassay_ir::instrument::layout::Slots;
+use kassay_prove::symbolic::infeasible::ProofOutcome;
+use kassay_suite::resolve::Suite;
 
 use super::support::judge;
 use crate::common::coverage::Device;

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
-use kassay::cfg::sites::SiteKind;
-use kassay::instrument::marks;
-use kassay::kernel::options::KernelOptions;
-use kassay::program::{promoted, reader};
-use kassay::solve::query::Limits;
-use kassay::symbolic::infeasible::{Assumption, ProofOutcome, prove};
+use kassay_ir::cfg::sites::SiteKind;
+use kassay_ir::instrument::marks;
+use kassay_model::options::KernelOptions;
+use kassay_prove::program::{promoted, reader};
+use kassay_prove::solve::query::Limits;
+use kassay_prove::symbolic::infeasible::{Assumption, ProofOutcome, prove};
 
 use crate::common::kernels::{Opened, open_bare, source_file};
 

@@ -1,10 +1,10 @@
 //! Checks that evaluation, the interpreter's arithmetic and the solver give operations the same meaning.
 
-use kassay::kernel::floats;
-use kassay::program::{Kind, arithmetic};
-use kassay::solve::evaluation::evaluate;
-use kassay::solve::expression::{Operation, Rounding, Sort, Term, Terms};
-use kassay::solve::query::{Answer, Limits, solve};
+use kassay_ir::kernel::floats;
+use kassay_prove::program::{Kind, arithmetic};
+use kassay_prove::solve::evaluation::evaluate;
+use kassay_prove::solve::expression::{Operation, Rounding, Sort, Term, Terms};
+use kassay_prove::solve::query::{Answer, Limits, solve};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

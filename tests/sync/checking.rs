@@ -1,17 +1,17 @@
 //! Checks the check of inputs, on a simulator with scripted results.
 
-use kassay::error::Result;
-use kassay::exec::simulator::observation::{Conflict, Simulation, SimulationOptions};
-use kassay::kernel::interface::{Scalar, Type};
-use kassay::lower::host::table::Mode;
 use kassay::result::check::{FindingKind, HoldsFor, Verdict};
-use kassay::suite::Output;
-use kassay::suite::compare::Tolerance;
-use kassay::suite::launch::Launch;
-use kassay::suite::resolve::Suite;
-use kassay::sync::checking::{self, Case, CheckOptions, Checked, Simulate};
-use kassay::sync::findings::Reader;
-use kassay::sync::reproduction::{self, Kernel};
+use kassay_base::error::Result;
+use kassay_judge::sync::checking::{self, Case, CheckOptions, Checked, Simulate};
+use kassay_judge::sync::findings::Reader;
+use kassay_judge::sync::reproduction::{self, Kernel};
+use kassay_model::interface::{Scalar, Type};
+use kassay_model::native::table::Mode;
+use kassay_run::exec::simulator::observation::{Conflict, Simulation, SimulationOptions};
+use kassay_suite::Output;
+use kassay_suite::compare::Tolerance;
+use kassay_suite::launch::Launch;
+use kassay_suite::resolve::Suite;
 
 use super::support::{Tables, TestResult, access, conflict, interface, launch, place, simulation};
 

@@ -1,13 +1,13 @@
-//! Checks the search for races on devices, on an OpenCL device of this machine: on the kernels of `testdata/check`, and where
-//! numbers and memory of the shadow words end.
+//! Checks the search for races on devices, on an OpenCL device of this machine: on the kernels of `testdata/check`, and
+//! where numbers and memory of the shadow words end.
 
 use std::path::Path;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::device_races::{Outcome, RaceSearch, Ran};
-use kassay::exec::{Executor, OpenClExecutor, Target};
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay_judge::coverage::device_races::{Outcome, RaceSearch, Ran};
+use kassay_run::exec::{Executor, OpenClExecutor, Target};
+use kassay_suite::launch::{ArgValue, Launch, NdRange};
 use serde_json::Value;
 
 use crate::common::TestResult;
@@ -60,8 +60,8 @@ fn said(outcome: &Outcome) -> Said {
     }
 }
 
-/// Runs the tests of a suite twice: the second time on the shadow memory that the first one left. Returns what is said of them
-/// together.
+/// Runs the tests of a suite twice: the second time on the shadow memory that the first one left. Returns what is said
+/// of them together.
 fn search(executor: &mut OpenClExecutor, suite: &Path) -> TestResult<Said> {
     let context = Context::create();
     let mut opened = open_suite(&context, suite)?;
@@ -247,9 +247,10 @@ fn what_the_search_does_not_see_is_handed_over() -> TestResult {
     Ok(())
 }
 
-/// A kernel that takes the simulator longer than it has time for, with what the work-items do at the end. `n` is their number,
-/// and `c[0]` counts them. It waits at barriers: the simulator changes the work-item there, which costs it a hundred times as much
-/// as a compiled loop over the work-items, so that the time is too short for the one and ample for the other on any machine.
+/// A kernel that takes the simulator longer than it has time for, with what the work-items do at the end. `n` is their
+/// number, and `c[0]` counts them. It waits at barriers: the simulator changes the work-item there, which costs it a
+/// hundred times as much as a compiled loop over the work-items, so that the time is too short for the one and ample
+/// for the other on any machine.
 fn long_kernel(last: &str) -> String {
     format!(
         "kernel void k(global const int *in, global int *out, global int *c, int n, int rounds) {{

@@ -1,5 +1,5 @@
-//! Checks the kernels of `testdata/faults`: the right ones are clean and pass their tests, and each faulty variant has the
-//! findings that its first comment states, or fails a test (see the README there).
+//! Checks the kernels of `testdata/faults`: the right ones are clean and pass their tests, and each faulty variant has
+//! the findings that its first comment states, or fails a test (see the README there).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,8 @@ fn a_sample_of_the_variants_has_the_faults_that_are_stated() {
     assert_none(spread(&sample, |variant| about(variant, disagreement(variant))));
 }
 
-/// For changes to these kernels, their suites or the race detector: `cargo nextest run --run-ignored only fault_variants`.
+/// For changes to these kernels, their suites or the race detector:
+/// `cargo nextest run --ignore-default-filter --run-ignored only fault_variants`.
 #[test]
 #[ignore = "takes a minute"]
 fn all_variants_have_the_faults_that_are_stated() {

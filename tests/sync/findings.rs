@@ -1,10 +1,10 @@
 //! Checks findings and verdicts from observations made by hand.
 
-use kassay::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simulation, SimulatorFault, Waiting};
-use kassay::lower::host::table::{HostTable, Mode};
 use kassay::result::Location;
 use kassay::result::check::{self, Branch, Finding, FindingKind, Memory, Scope, Verdict};
-use kassay::sync::findings::{Findings, ObservedLaunch, Reader, verdict};
+use kassay_judge::sync::findings::{Findings, ObservedLaunch, Reader, verdict};
+use kassay_model::native::table::{HostTable, Mode};
+use kassay_run::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simulation, SimulatorFault, Waiting};
 
 use super::support::{Tables, access, conflict, interface, launch, place, simulation};
 

@@ -3,7 +3,6 @@
 
 mod amplification;
 mod check_budget;
-mod check_fixtures;
 mod checking;
 mod commands;
 #[path = "../common/mod.rs"]

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::group_order;
-use kassay::exec::{Executor, StartingExecutors};
-use kassay::kernel::interface::{Scalar, Type};
 use kassay::result::schedule::{RunStatus, Test, Verdict};
-use kassay::suite::Output;
-use kassay::suite::compare::Tolerance;
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
-use kassay::sync::schedule_families::{Family, Plan};
-use kassay::sync::scheduling::{self, ScheduleOptions, ScheduleRunner};
+use kassay_judge::coverage::group_order;
+use kassay_judge::sync::schedule_families::{Family, Plan};
+use kassay_judge::sync::scheduling::{self, ScheduleOptions, ScheduleRunner};
+use kassay_model::interface::{Scalar, Type};
+use kassay_run::exec::{Executor, StartingExecutors};
+use kassay_suite::Output;
+use kassay_suite::compare::Tolerance;
+use kassay_suite::launch::{ArgValue, Launch, NdRange};
 
 use super::support::{TestResult, under_test};
 use crate::common::devices::worker;

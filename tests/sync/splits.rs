@@ -1,9 +1,9 @@
 //! Checks that the branch on which work-items diverged is found in real kernels.
 
 use inkwell::context::Context;
-use kassay::exec::simulator::observation::{Divergence, Waiting};
-use kassay::lower::host::table::SourcePlace;
-use kassay::sync::divergence_cause::DivergenceAnalysis;
+use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
+use kassay_model::native::table::SourcePlace;
+use kassay_run::exec::simulator::observation::{Divergence, Waiting};
 
 use super::support::{Tables, TestResult, under_test};
 

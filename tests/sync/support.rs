@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 
 use inkwell::context::Context;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::exec::simulator::observation::{Access, Conflict, Simulation};
-use kassay::kernel::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, SubGroups, Type};
-use kassay::kernel::options::KernelOptions;
-use kassay::lower::host::table::{
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_model::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, SubGroups, Type};
+use kassay_model::native::table::{
     AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
 };
-use kassay::suite::launch::Launch;
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::simulator::observation::{Access, Conflict, Simulation};
+use kassay_suite::launch::Launch;
 
 pub use crate::common::TestResult;
-
 use crate::common::kernels::{open, source_file};
 use crate::common::launches::{ints, line};
 

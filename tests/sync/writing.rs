@@ -3,12 +3,12 @@
 use std::sync::{Arc, LazyLock};
 
 use inkwell::context::Context;
-use kassay::kernel::interface::Interface;
-use kassay::kernel::options::KernelOptions;
-use kassay::suite::launch::{ArgValue, Launch, NdRange, View};
-use kassay::suite::resolve::Suite;
-use kassay::suite::schedule::{Preemption, Schedule};
-use kassay::suite::write::{self, NewSuite, NewTest};
+use kassay_model::interface::Interface;
+use kassay_model::options::KernelOptions;
+use kassay_suite::launch::{ArgValue, Launch, NdRange, View};
+use kassay_suite::resolve::Suite;
+use kassay_suite::schedule::{Preemption, Schedule};
+use kassay_suite::write::{self, NewSuite, NewTest};
 use proptest::prelude::*;
 
 use super::support::TestResult;

@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use kassay::host::protocol::{Answer, Ask, Compare, Different, Plain, Request, Woven};
-use kassay::host::{Answers, Contents, Server, Spool, convert, kernels_of, unknown_launches};
+use kassay_run::host::protocol::{Answer, Ask, Compare, Different, Plain, Request, Woven};
+use kassay_run::host::{Answers, Contents, Server, Spool, convert, kernels_of, unknown_launches};
 use tempfile::TempDir;
 
 use super::files;
@@ -90,7 +90,7 @@ pub fn spool(input: &[u8]) {
     let mut spool = Spool::read(&folder).expect("the folder is there");
     let _ = unknown_launches(&spool.processes);
     for program in spool.programs.values() {
-        let _ = kassay::host::translate(program.options.as_deref().unwrap_or_default(), Path::new("/"));
+        let _ = kassay_run::host::translate(program.options.as_deref().unwrap_or_default(), Path::new("/"));
         for constant in &program.constants {
             let _ = constant.bits();
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kassay::interface::{
     Access, AddressSpace, Arg, ArgKind, ArgSource, Field, ImageKind, Interface, Scalar, Struct, Type,
 };
-use kassay::kernel::interface::{Evidence, Step, SubGroups};
+use kassay_model::interface::{Evidence, Step, SubGroups};
 
 /// Two interfaces: one with an argument of each kind, and one of which little is known.
 pub fn interfaces() -> [Interface; 2] {

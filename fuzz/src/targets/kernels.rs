@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use kassay::kernel::options::KernelOptions;
-use kassay::kernel::spirv::read;
 use kassay::{InspectOptions, OpenOptions};
+use kassay_ir::kernel::spirv::read;
+use kassay_model::options::KernelOptions;
 
 use super::blames_input;
 use super::folder::{file, folder};

@@ -1,5 +1,5 @@
-//! What is fuzzed: a function for each parser, which takes any bytes. A panic, an abort, more than 10 s or more than 2 GB are
-//! defects, and so is an error that blames kassay for what a file says.
+//! What is fuzzed: a function for each parser, which takes any bytes. A panic, an abort, more than 10 s or more than 2
+//! GB are defects, and so is an error that blames kassay for what a file says.
 //!
 //! `tests/fuzzing` runs the same functions on the corpora, without libFuzzer.
 
@@ -91,7 +91,7 @@ pub fn files(input: &[u8]) -> Vec<&[u8]> {
     files
 }
 
-/// Takes an outcome that only the input decides: the message can be written, and blames nobody but the input.
+/// Takes an outcome that only the input decides: the message can be written, and blames only the input.
 fn blames_input<T>(outcome: Result<T, Error>) -> Option<T> {
     match outcome {
         Ok(value) => Some(value),

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use kassay::cli;
-use kassay::suite::document::{Node, Source, Value};
+use kassay_suite::document::{Node, Source, Value};
 
 use super::blames_input;
 use super::folder::{file, folder};
@@ -26,7 +25,7 @@ pub fn project(input: &[u8]) {
     file(&folder, "kassay.toml", input);
     std::env::set_current_dir(&folder).expect("the folder is there");
     for profile in [None, Some("full")] {
-        let _ = blames_input(cli::check_project(Path::new("kassay.toml"), profile));
+        let _ = blames_input(kassay::check_project(Path::new("kassay.toml"), profile));
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use kassay::generate::journal as generate;
-use kassay::mutation::ledger;
-use kassay::report::Format;
+use kassay::result::any::AnyResult;
 use kassay::result::journal::{Header, Journal};
 use kassay::result::outcomes;
 use kassay::result::probe_map;
-use kassay::result::store::{self, AnyResult};
+use kassay::result::store;
+use kassay_judge::generate::journal as generate;
+use kassay_judge::mutation::campaign::records;
+use kassay_results::report::Format;
 
 use super::folder::{file, folder};
 use super::{blames_input, files};
@@ -42,7 +43,7 @@ pub fn merge(input: &[u8]) {
     };
     match paths.first().map(|path| store::read(path)) {
         Some(Ok(AnyResult::Compare(_))) => drop(blames_input(kassay::merge_comparisons(&paths))),
-        Some(Ok(AnyResult::Cover(_))) => drop(blames_input(kassay::merge_coverage(&paths))),
+        Some(Ok(AnyResult::Cover(result))) if !result.is_set() => drop(blames_input(kassay::merge_coverage(&paths))),
         Some(first) => {
             let _ = blames_input(first);
             let _ = blames_input(kassay::merge(&paths));
@@ -56,7 +57,7 @@ pub fn journal(input: &[u8]) {
     let header = Header { version: "0".into(), ..Header::new("c", "k", "0") };
     let folder = folder("journal", |_| ());
     let path = file(&folder, "journal.jsonl", input);
-    if let Some((journal, entries)) = blames_input(Journal::resume::<ledger::Entry>(&path, &header)) {
+    if let Some((journal, entries)) = blames_input(Journal::resume::<records::Entry>(&path, &header)) {
         drop(journal);
         let read = std::fs::read(&path).expect("it was written");
         assert!(input.starts_with(&read), "more was cut off than a torn end");

@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use kassay::generate::interface_file;
 use kassay::interface::{Field, Scalar, Struct, Type};
-use kassay::mutation::changed_lines::ChangedLines;
-use kassay::suite::declared::Declared;
-use kassay::suite::document::{Node, Source, Value};
-use kassay::suite::npy::{self, encode};
-use kassay::suite::resolve::Suite;
+use kassay_judge::generate::interface_file;
+use kassay_judge::mutation::catalogue::changed_lines::ChangedLines;
+use kassay_suite::declared::Declared;
+use kassay_suite::document::{Node, Source, Value};
+use kassay_suite::npy::{self, encode};
+use kassay_suite::resolve::Suite;
 
 use super::blames_input;
 use super::folder::{file, folder};
 use super::interfaces::interfaces;
 
-/// Numbers from which on an input is not resolved: whoever asks for as many elements gets them.
+/// Numbers from which on an input is not resolved: an input that asks for as many elements gets them.
 const MANY: i128 = 1 << 20;
 
 /// A suite in TOML, for two kernels.

@@ -7,8 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kassay::exec::{Code, DeviceCode, Executor, Sweep, Target, Variation, WorkerOptions, fuzzing};
 use kassay::test::{ArgValue, Launch, NdRange};
+use kassay_run::exec::{Code, DeviceCode, Executor, Sweep, Target, Variation, WorkerOptions, fuzzing};
 
 use super::{BETWEEN, files};
 
@@ -76,8 +76,8 @@ pub fn broken(input: &[u8]) {
     let _ = executor.sweep(program, &sweep).map_err(|error| error.to_string());
 }
 
-/// Answers each request with the next line of the script, and once there is shared memory, writes `over` over it. A line that begins
-/// with a bang is sent as it is, others as the body of a message.
+/// Answers each request with the next line of the script, and once there is shared memory, writes `over` over it. A
+/// line that begins with a bang is sent as it is, others as the body of a message.
 fn answer(socket: UnixStream, memory: &File, script: &[u8], over: &[u8]) -> io::Result<()> {
     let request = || {
         let mut head = [0; 4];

@@ -2,21 +2,22 @@
 
 use std::collections::HashMap;
 use std::ops::{Index, IndexMut};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use serde::Serialize;
 
-use super::Request;
-use super::sampling::Sampling;
-use super::signature::{self, Signature};
+use super::sampling::{Chosen, Sampling};
 use crate::driver::Driver;
-use crate::lifecycle;
-use crate::shadow::program::{Device, Id};
-use crate::shadow::{self, Handle, State, key};
-use crate::spool::counts::Row;
+use crate::driver::devices::Device;
+use crate::driver::signature::{Parameter, Signature};
+use crate::launch::{Request, Subject};
+use crate::lock::lock;
+use crate::program::record::{self, Status};
+use crate::shadow::{self, Handle, State, device, key};
+use crate::spool::blobs::Id;
+use crate::spool::counts::{Column, Row};
 use crate::spool::process::Process;
 use crate::spool::{config, files};
-use crate::wrappers::{devices, programs};
 
 /// A kernel of a program on a device.
 pub struct Kind {
@@ -24,28 +25,33 @@ pub struct Kind {
     pub row: &'static Row,
     /// The number of that row.
     pub number: usize,
-    pub name: Arc<str>,
-    pub program: Id,
-    pub signature: Arc<Signature>,
+    pub subject: Arc<Subject>,
     /// Launches asked for.
     pub launches: u64,
     /// Which of them are kept.
     pub sampling: Sampling,
 }
 
+impl Kind {
+    /// Counts a launch, and decides whether it is to be kept. The error is the reason if it is not.
+    pub fn decide(&mut self, state: &State, request: &Request) -> Result<Chosen, Column> {
+        self.launches += 1;
+        self.sampling.decide(state, self.launches, &self.subject, request)
+    }
+}
+
 /// All kinds of this process.
 #[derive(Default)]
 pub struct Kinds {
-    generation: u64,
     numbers: HashMap<(Id, Arc<str>), usize>,
     all: Vec<Kind>,
 }
 
-impl Kinds {
-    /// Whether these are the kinds of this process, not of the one that it was forked from.
-    pub fn is_current(&self) -> bool {
-        self.generation == lifecycle::generation()
-    }
+static KINDS: LazyLock<Mutex<Kinds>> = LazyLock::new(Mutex::default);
+
+/// Locks the kinds. Must not be held while a driver is called.
+pub fn kinds() -> MutexGuard<'static, Kinds> {
+    lock(&KINDS)
 }
 
 impl Index<usize> for Kinds {
@@ -68,7 +74,7 @@ struct Line<'a> {
     kernel: usize,
     program: &'a Id,
     name: &'a str,
-    arguments: Option<&'a [signature::Parameter]>,
+    arguments: Option<&'a [Parameter]>,
 }
 
 /// Finds the kind that a launch is of, and announces it in the spool if it is the first of its kind in this process.
@@ -78,8 +84,9 @@ struct Line<'a> {
 /// The driver must be that of the request's objects.
 pub unsafe fn find(driver: &Driver, process: &Process, request: &Request) -> Option<usize> {
     let mut state = shadow::state();
-    if !state.kinds.is_current() {
-        forget(&mut state);
+    if !state.is_current() {
+        state.begin_anew();
+        *kinds() = Kinds::default();
     }
     let device = state.queues.get(&key(request.queue))?.device;
     let kernel = state.kernels.get(&key(request.kernel))?;
@@ -89,19 +96,21 @@ pub unsafe fn find(driver: &Driver, process: &Process, request: &Request) -> Opt
     let (name, build) = (kernel.name.clone(), kernel.build.clone());
     let known = state.devices.get(&device).cloned();
     drop(state);
-    let about: Arc<Device> = known.unwrap_or_else(|| devices::describe(driver, device as _));
+    let about: Arc<Device> = known.unwrap_or_else(|| device::describe(driver, device as _));
     let program = build.id(&about);
     let at = (program, name);
     let mut state = shadow::state();
-    if let Some(kind) = state.kinds.numbers.get(&at).copied() {
+    let known = kinds().numbers.get(&at).copied();
+    if let Some(kind) = known {
         return Some(remember(&mut state, request, device, kind));
     }
     drop(state);
     // Built asynchronously, the program was not written yet; it has this kernel, so it was built.
-    programs::write(&build, &about, &at.0, programs::Status::Success, None);
-    let signature = Arc::new(Signature::of(driver, request.kernel));
+    record::write(&build, &about, &at.0, Status::Success, None, || None);
+    let signature = Signature::of(driver, request.kernel);
     let mut state = shadow::state();
-    if let Some(kind) = state.kinds.numbers.get(&at).copied() {
+    let mut kinds = kinds();
+    if let Some(kind) = kinds.numbers.get(&at).copied() {
         return Some(remember(&mut state, request, device, kind));
     }
     let (number, row) = process.counts.next_row();
@@ -110,13 +119,10 @@ pub unsafe fn find(driver: &Driver, process: &Process, request: &Request) -> Opt
     let kind = Kind {
         row,
         number,
-        name: at.1.clone(),
-        program: at.0.clone(),
-        signature,
+        subject: Arc::new(Subject { program: at.0.clone(), name: at.1.clone(), signature }),
         launches: 0,
         sampling: Sampling::new(config().selects(&at.1)),
     };
-    let kinds = &mut state.kinds;
     kinds.all.push(kind);
     let kind = kinds.all.len() - 1;
     kinds.numbers.insert(at, kind);
@@ -128,13 +134,4 @@ fn remember(state: &mut State, request: &Request, device: Handle, kind: usize) -
         kernel.kind = Some((device, kind));
     }
     kind
-}
-
-/// Begins anew in a forked child.
-fn forget(state: &mut State) {
-    state.kinds = Kinds { generation: lifecycle::generation(), ..Kinds::default() };
-    state.kernels.values_mut().for_each(|kernel| kernel.kind = None);
-    // The threads whose snapshots these were are not here.
-    state.watches.clear();
-    state.queues.values_mut().for_each(|queue| queue.pins = 0);
 }

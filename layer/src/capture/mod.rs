@@ -1,62 +1,40 @@
 //! Which launches are kept, and their contents before and after.
 //!
-//! A launch that is kept is taken out of the stream of commands for a moment: everything that was asked for before it is
-//! finished, its memory is read, it runs, and its memory is read again. Commands that are not ordered with it may run
-//! before it or after it by OpenCL's rules, so this is one of the orders that the program allows. Only where it might
-//! wait for ever (user events) or where another thread writes the same memory meanwhile, the launch is left out.
+//! A launch that is kept is taken out of the stream of commands for a moment: everything that was asked for before it
+//! is finished, its memory is read, it runs, and its memory is read again. Commands that are not ordered with it may
+//! run before it or after it by OpenCL's rules, so this is one of the orders that the program allows. Only where it
+//! might wait for ever (user events) or where another thread writes the same memory meanwhile, the launch is left out.
 
-pub mod contents;
-pub mod kinds;
-pub mod plan;
-pub mod record;
-pub mod sampling;
-pub mod signature;
+mod kinds;
+mod plan;
+mod record;
+mod sampling;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Once};
 
-use opencl_sys::{cl_command_queue, cl_event, cl_int, cl_kernel};
+use opencl_sys::{cl_command_queue, cl_int, cl_kernel};
 
 use crate::boundary::shielded;
-use crate::driver::Driver;
+use crate::driver::{Driver, Outcome as _};
+use crate::launch::contents::{self, Taken};
+use crate::launch::reached::{self, Region};
+use crate::launch::{Request, Subject};
 use crate::live;
 use crate::shadow::{self, Handle, State, key};
 use crate::spool::blobs::{self, Refusal};
 use crate::spool::counts::{Column, Row, count, uncount};
 use crate::spool::process::{self, Process};
 use crate::spool::{self, files};
-use crate::wrappers::Outcome as _;
-use contents::Taken;
-use plan::{Plan, Region};
-use sampling::Chosen;
-
-/// A launch as the program asks for it.
-pub struct Request {
-    pub queue: cl_command_queue,
-    pub kernel: cl_kernel,
-    /// By `clEnqueueTask`.
-    pub task: bool,
-    pub dimensions: u32,
-    pub offset: Option<[usize; 3]>,
-    pub global: [usize; 3],
-    pub local: Option<[usize; 3]>,
-    pub waits: u32,
-    pub wait_list: *const cl_event,
-}
-
-impl Request {
-    /// Whether the local size does not divide the global one.
-    pub fn has_partial_groups(&self) -> bool {
-        let mut sizes = self.global.iter().zip(self.local.iter().flatten()).take(self.dimensions as usize);
-        sizes.any(|(global, local)| global.checked_rem(*local) != Some(0))
-    }
-}
+pub use kinds::{Kinds, kinds};
+use plan::Plan;
+use sampling::{Chosen, Sampling};
 
 /// A launch that will be counted, and perhaps kept.
 struct Prepared {
     process: Arc<Process>,
     row: &'static Row,
-    kind: Option<usize>,
+    kind: Option<(usize, Arc<Subject>)>,
     /// What there is to keep, or why it is not kept.
     kept: Result<Box<Snapshot>, Column>,
 }
@@ -77,7 +55,7 @@ pub unsafe fn launch(driver: &'static Driver, request: &Request, enqueue: impl F
     let prepared = shielded(|| prepare(driver, request)).flatten();
     let counted = prepared.as_ref().map(|prepared| live::Counted {
         row: prepared.row,
-        kind: prepared.kind,
+        subject: prepared.kind.as_ref().map(|(_, subject)| subject.clone()),
         is_recorded: prepared.kept.is_ok() && spool::config().sample_by_coverage,
     });
     let (status, recorded) = live::launch(driver, request, counted, enqueue);
@@ -108,14 +86,16 @@ unsafe fn prepare(driver: &'static Driver, request: &Request) -> Option<Prepared
         return Some(Prepared { process, row, kind: None, kept: Err(Column::UnknownKernel) });
     };
     let mut state = shadow::state();
+    let mut kinds = kinds();
     // The kinds are counted anew after a fork, of which there was none since: this thread would have made it.
-    let row = state.kinds[found].row;
-    let decision =
-        if process.is_writable { sampling::decide(&mut state, found, request) } else { Err(Column::Unwritable) };
+    let kind = &mut kinds[found];
+    let (row, subject) = (kind.row, kind.subject.clone());
+    let decision = if process.is_writable { kind.decide(&state, request) } else { Err(Column::Unwritable) };
     let planned = decision.and_then(|chosen| {
-        plan::plan(&mut state, found, request, sequence, chosen)
-            .map_err(|reason| failed(&mut state, found, chosen, reason, u64::MAX))
+        plan::plan(&mut state, kind, request, sequence, chosen)
+            .map_err(|reason| failed(&mut kind.sampling, chosen, reason, u64::MAX))
     });
+    drop(kinds);
     disturb(&state, request, planned.as_ref().ok());
     state.mark_arguments(key(request.kernel));
     drop(state);
@@ -125,16 +105,16 @@ unsafe fn prepare(driver: &'static Driver, request: &Request) -> Option<Prepared
     let kept = planned.and_then(|plan| {
         let (chosen, bytes) = (plan.chosen, plan.bytes);
         let result = snapshot(driver, request, &process, plan);
-        result.map(Box::new).map_err(|reason| failed(&mut shadow::state(), found, chosen, reason, bytes))
+        result.map(Box::new).map_err(|reason| failed(&mut self::kinds()[found].sampling, chosen, reason, bytes))
     });
-    Some(Prepared { process, row, kind: Some(found), kept })
+    Some(Prepared { process, row, kind: Some((found, subject)), kept })
 }
 
 /// Notes that a launch of `bytes` was chosen and cannot be kept. Returns the reason under which it is counted.
-fn failed(state: &mut State, kind: usize, chosen: Chosen, reason: Column, bytes: u64) -> Column {
-    state.kinds[kind].sampling.failed(chosen, reason, bytes);
+fn failed(sampling: &mut Sampling, chosen: Chosen, reason: Column, bytes: u64) -> Column {
+    sampling.failed(chosen, reason, bytes);
     match chosen {
-        // Nobody knows whether it would have been kept.
+        // Whether it would have been kept is not known.
         Chosen::Perhaps(otherwise) => otherwise,
         _ => reason,
     }
@@ -147,7 +127,7 @@ fn disturb(state: &State, request: &Request, own: Option<&Plan>) {
     }
     let Some(kernel) = state.kernels.get(&key(request.kernel)) else { return };
     let own = own.and_then(|plan| plan.pinned.as_ref()).map(|pinned| &pinned.watch);
-    for root in plan::roots(state, kernel) {
+    for root in reached::roots(state, kernel) {
         state.disturb(root, own);
     }
 }
@@ -184,7 +164,7 @@ unsafe fn finish(
         return;
     }
     count(row, Column::Launches);
-    let (Ok(snapshot), Some(kind)) = (kept.as_ref(), kind) else {
+    let (Ok(snapshot), Some((kind, _))) = (kept.as_ref(), kind) else {
         return count(row, kept.err().unwrap_or(Column::UnknownKernel));
     };
     let (chosen, bytes) = (snapshot.plan.chosen, snapshot.plan.bytes);
@@ -192,7 +172,7 @@ unsafe fn finish(
         if let Some(recorded) = recorded {
             contents::finish(driver, request.queue)?;
             if let Some(after) = recorded.covered() {
-                let is_new = shadow::state().kinds[kind].sampling.covers(&recorded.before, &after);
+                let is_new = kinds()[kind].sampling.covers(&recorded.before, &after);
                 snapshot.plan.new_coverage = Some(is_new);
             }
         }
@@ -208,7 +188,7 @@ unsafe fn finish(
     });
     match finished {
         Ok(column) => count(row, column),
-        Err(reason) => count(row, failed(&mut shadow::state(), kind, chosen, reason, bytes)),
+        Err(reason) => count(row, failed(&mut kinds()[kind].sampling, chosen, reason, bytes)),
     }
 }
 
@@ -232,7 +212,7 @@ unsafe fn complete(
         }
     };
     if (plan.chosen, plan.new_coverage) == (Chosen::Number, Some(false)) {
-        shadow::state().kinds[kind].sampling.may_be_replaced(path);
+        kinds()[kind].sampling.may_be_replaced(path);
     }
     Ok(Column::Kept)
 }
@@ -247,7 +227,7 @@ unsafe fn replace(
     snapshot: Snapshot,
 ) -> Result<Column, Column> {
     let Snapshot { plan, mut before, .. } = snapshot;
-    let room = match shadow::state().kinds[kind].sampling.make_room() {
+    let room = match kinds()[kind].sampling.make_room() {
         Ok(room) => room,
         Err(reason) => return Ok(reason),
     };
@@ -271,7 +251,7 @@ unsafe fn replace(
             Ok(Column::Kept)
         }
         (Err(reason), room) => {
-            shadow::state().kinds[kind].sampling.give_room_back(room);
+            kinds()[kind].sampling.give_room_back(room);
             Ok(reason)
         }
     }

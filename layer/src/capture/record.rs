@@ -8,11 +8,13 @@ use opencl_sys::{
 };
 use serde::Serialize;
 
-use super::Request;
-use super::plan::{Plan, Region, Source, Value};
+use super::plan::Plan;
 use crate::driver::{Driver, call};
-use crate::shadow::program::Id;
-use crate::spool;
+use crate::launch::Request;
+use crate::launch::contents::extent;
+use crate::launch::reached::{Region, Source, Value};
+use crate::spool::blobs::Id;
+use crate::spool::{self, files};
 
 /// `launches/N.json`.
 #[derive(Serialize)]
@@ -93,8 +95,8 @@ pub unsafe fn launch<'a>(
     Launch {
         schema: "kassay.spool-launch/1",
         kernel: plan.kernel,
-        program: &plan.program,
-        name: &plan.name,
+        program: &plan.subject.program,
+        name: &plan.subject.name,
         launch: plan.ordinal,
         sequence: plan.sequence,
         thread: libc::syscall(libc::SYS_gettid),
@@ -120,7 +122,7 @@ pub unsafe fn launch<'a>(
 
 unsafe fn argument(driver: &Driver, value: &Value) -> Argument {
     match value {
-        Value::Bytes(bytes) => Argument::Value { bytes: hex(bytes) },
+        Value::Bytes(bytes) => Argument::Value { bytes: files::hex(bytes) },
         Value::Local(size) => Argument::Local { size: *size },
         Value::Null => Argument::Null,
         Value::Memory { region, offset, size } => Argument::Memory { memory: *region, offset: *offset, size: *size },
@@ -151,7 +153,7 @@ fn memory<'a>(region: &Region, before: &'a Option<Id>, after: &'a Option<Id>) ->
                 channel_order: image.channel_order,
                 channel_type: image.channel_type,
                 element: image.element,
-                extent: super::contents::extent(image),
+                extent: extent(image),
             };
             ("image", None, Some(image))
         }
@@ -169,13 +171,4 @@ fn memory<'a>(region: &Region, before: &'a Option<Id>, after: &'a Option<Id>) ->
         address,
         image,
     }
-}
-
-/// Bytes in hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

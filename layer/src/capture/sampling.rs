@@ -1,15 +1,15 @@
-//! Which launches of a kind are kept: the first of each shape, the first with some values of scalars, the 1st, 2nd, 4th, 8th
-//! …, and, if kassay asks for it, those that cover what no earlier one has covered.
+//! Which launches of a kind are kept: the first of each shape, the first with some values of scalars, the 1st, 2nd,
+//! 4th, 8th …, and, if kassay asks for it, those that cover what no earlier one has covered.
 //!
-//! What a launch covers is known only when it has run, and its inputs are only there before. So the memory that it may write
-//! is copied before each launch that is not chosen anyway, within limits.
+//! What a launch covers is known only when it has run, and its inputs are only there before. So the memory that it may
+//! write is copied before each launch that is not chosen anyway, within limits.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 
-use super::Request;
-use super::signature::{Address, Parameter};
+use crate::driver::signature::{Address, Parameter};
+use crate::launch::{Request, Subject};
 use crate::shadow::kernel::{Argument, Kernel};
 use crate::shadow::{State, key};
 use crate::spool::config;
@@ -21,8 +21,8 @@ const MOST_FAILURES: u32 = 16;
 const MOST_VALUES: usize = 4;
 /// Launches of a kernel that are looked at for new coverage, at most.
 const MOST_LOOKS: u64 = 1 << 17;
-/// Bytes that are copied for that, at most, as a multiple of `max_bytes`. (Limits of time would make it a matter of luck which
-/// launches are kept.)
+/// Bytes that are copied for that, at most, as a multiple of `max_bytes`. (Limits of time would make it a matter of
+/// luck which launches are kept.)
 const COPIES: u64 = 4;
 
 /// Why a launch is kept, or looked at.
@@ -41,7 +41,7 @@ pub enum Chosen {
 }
 
 impl Chosen {
-    /// As in the launch's file, where nobody is kept perhaps.
+    /// As in the launch's file, where perhaps none is kept.
     pub fn name(self) -> &'static str {
         match self {
             Chosen::All => "all",
@@ -71,9 +71,11 @@ pub struct Sampling {
     /// Launches that were looked at for what they cover, and the bytes that were copied for that.
     looks: u64,
     copied: u64,
-    /// Launches that were looked at in vain because they did not run as twins, or could not be read, one after the other.
+    /// Launches that were looked at in vain because they did not run as twins, or could not be read, one after the
+    /// other.
     in_vain: u32,
-    /// The files of launches that are kept for their number alone, and cover nothing new; they give way to those that do.
+    /// The files of launches that are kept for their number alone, and cover nothing new; they give way to those that
+    /// do.
     replaceable: VecDeque<PathBuf>,
 }
 
@@ -110,8 +112,8 @@ impl Sampling {
         }
     }
 
-    /// Adds what was covered when a launch began and when it had ended. Returns whether the launch has covered what was not
-    /// before.
+    /// Adds what was covered when a launch began and when it had ended. Returns whether the launch has covered what was
+    /// not before.
     pub fn covers(&mut self, before: &[u32], after: &[u32]) -> bool {
         self.in_vain = 0;
         self.covered.resize(self.covered.len().max(after.len()), 0);
@@ -121,7 +123,8 @@ impl Sampling {
         is_new
     }
 
-    /// Finds room for a launch that covers something new: `Some` file goes for it. The error is the reason why there is none.
+    /// Finds room for a launch that covers something new: `Some` file goes for it. The error is the reason why there is
+    /// none.
     pub fn make_room(&mut self) -> Result<Option<PathBuf>, Column> {
         if self.kept < config().max_launches {
             self.kept += 1;
@@ -141,6 +144,52 @@ impl Sampling {
     /// Notes a launch that was written, and that may give way to others.
     pub fn may_be_replaced(&mut self, path: PathBuf) {
         self.replaceable.push_back(path);
+    }
+
+    /// Decides whether the launch with the number `ordinal`, from 1, is to be kept. The error is the reason if it is
+    /// not.
+    pub fn decide(
+        &mut self,
+        state: &State,
+        ordinal: u64,
+        subject: &Subject,
+        request: &Request,
+    ) -> Result<Chosen, Column> {
+        let config = config();
+        if !self.selected {
+            return Err(Column::NotSelected);
+        }
+        if self.failures >= MOST_FAILURES {
+            return Err(self.failure);
+        }
+        if config.all {
+            return Ok(Chosen::All);
+        }
+        if self.kept >= config.max_launches {
+            return self.otherwise(Column::MaxLaunches);
+        }
+        let has_room = (self.shapes.len() as u64) < config.max_shapes;
+        let kernel = state.kernels.get(&key(request.kernel));
+        let shape = kernel.filter(|_| has_room).map(|kernel| shape(state, kernel, request));
+        let has_new_shape = shape.is_some_and(|shape| self.shapes.insert(shape));
+        let parameters = subject.signature.parameters.as_deref();
+        let has_new_scalar = kernel.is_some_and(|kernel| self.has_new_scalar(kernel, parameters));
+        let chosen = match () {
+            () if has_new_shape => Chosen::Shape,
+            () if ordinal.is_power_of_two() => Chosen::Number,
+            () if has_new_scalar => {
+                self.by_scalar += 1;
+                Chosen::Scalar
+            }
+            () => return self.otherwise(Column::NotSampled),
+        };
+        self.kept += 1;
+        Ok(chosen)
+    }
+
+    /// A launch that nothing but what it covers can get kept.
+    fn otherwise(&self, reason: Column) -> Result<Chosen, Column> {
+        if self.may_look() { Ok(Chosen::Perhaps(reason)) } else { Err(reason) }
     }
 
     fn may_look(&self) -> bool {
@@ -186,50 +235,6 @@ impl Sampling {
         }
         is_new
     }
-}
-
-/// Decides whether a launch is to be kept. The error is the reason if it is not.
-pub fn decide(state: &mut State, kind: usize, request: &Request) -> Result<Chosen, Column> {
-    let config = config();
-    let found = &mut state.kinds[kind];
-    found.launches += 1;
-    let is_sampled = found.launches.is_power_of_two();
-    let signature = found.signature.clone();
-    let sampling = &mut found.sampling;
-    if !sampling.selected {
-        return Err(Column::NotSelected);
-    }
-    if sampling.failures >= MOST_FAILURES {
-        return Err(sampling.failure);
-    }
-    if config.all {
-        return Ok(Chosen::All);
-    }
-    let otherwise = |state: &State, reason: Column| match state.kinds[kind].sampling.may_look() {
-        true => Ok(Chosen::Perhaps(reason)),
-        false => Err(reason),
-    };
-    if sampling.kept >= config.max_launches {
-        return otherwise(state, Column::MaxLaunches);
-    }
-    let has_room = (sampling.shapes.len() as u64) < config.max_shapes;
-    let kernel = state.kernels.get(&key(request.kernel));
-    let shape = kernel.filter(|_| has_room).map(|kernel| shape(state, kernel, request));
-    let sampling = &mut state.kinds[kind].sampling;
-    let has_new_shape = shape.is_some_and(|shape| sampling.shapes.insert(shape));
-    let kernel = state.kernels.get(&key(request.kernel));
-    let has_new_scalar = kernel.is_some_and(|kernel| sampling.has_new_scalar(kernel, signature.parameters.as_deref()));
-    let chosen = match () {
-        () if has_new_shape => Chosen::Shape,
-        () if is_sampled => Chosen::Number,
-        () if has_new_scalar => {
-            sampling.by_scalar += 1;
-            Chosen::Scalar
-        }
-        () => return otherwise(state, Column::NotSampled),
-    };
-    sampling.kept += 1;
-    Ok(chosen)
 }
 
 /// A hash of what makes a launch new in shape: sizes, which arguments are null, sizes of memory.

@@ -1,39 +1,11 @@
 //! What a woven kernel has to be given before a launch, from the shadow of the program's kernel.
 
-use std::sync::Arc;
-
 use super::reply::{self, POINTER, Why};
-use super::twin::Ready;
-use crate::capture::signature::{Address, Parameter};
+use super::twin::{Change, Changes, Ready, Value};
+use crate::driver::signature::{Address, Parameter};
 use crate::shadow::State;
-use crate::shadow::kernel::{self, Bytes, Kernel, Settings};
+use crate::shadow::kernel::{self, Kernel};
 use crate::shadow::memory;
-
-/// An argument of a woven kernel.
-pub enum Value {
-    Bytes(Bytes),
-    /// No value: local memory of so many bytes, or a null buffer.
-    Sized(usize),
-    Pointer {
-        address: usize,
-        unified: bool,
-    },
-}
-
-/// An argument that has to be set.
-pub struct Change {
-    pub position: u32,
-    pub stamp: u64,
-    pub value: Value,
-}
-
-/// What has changed since the last launch of a woven kernel.
-pub struct Changes {
-    pub arguments: Vec<Change>,
-    pub settings: Option<(u64, Arc<Settings>)>,
-    /// The size of each argument, in bytes, if the kernel's probe tells them; 0 for one that has none.
-    pub sizes: Vec<u64>,
-}
 
 /// Compares what a woven kernel has with what the program's kernel has now. `Ok(None)` if the program has not set all
 /// arguments: the driver will refuse that.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::reply::Why;
-use crate::shadow::program::Id;
+use crate::spool::blobs::Id;
 
 /// Bytes of a reply at most.
 const MOST: usize = 64 << 20;
@@ -130,7 +130,7 @@ fn retried(stream: &OwnedFd, deadline: Instant, mut call: impl FnMut() -> isize)
 
 /// Connects by hand: the limit must hold for the connection, too.
 fn connect(path: &Path, deadline: Instant) -> io::Result<OwnedFd> {
-    // SAFETY: a zeroed address is one; the descriptor is new and nobody else's.
+    // SAFETY: a zeroed address is one; the descriptor is new and used only here.
     let (stream, mut address) = unsafe {
         let descriptor = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
         if descriptor < 0 {

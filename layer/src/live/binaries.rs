@@ -1,5 +1,5 @@
-//! What the driver made of woven modules, for the next processes of the program: in a mutation run each mutant has one, and the
-//! same module would be built for each.
+//! What the driver made of woven modules, for the next processes of the program: in a mutation run each mutant has one,
+//! and the same module would be built for each.
 
 use std::ffi::CStr;
 use std::hash::Hasher as _;
@@ -9,9 +9,8 @@ use opencl_sys::{cl_context, cl_device_id, cl_int, cl_program};
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use super::objects::{Kind, Owned};
-use crate::driver::{Driver, call};
+use crate::driver::{Driver, call, programs};
 use crate::spool::{self, config, files};
-use crate::wrappers::programs;
 
 /// Bytes of a binary at most.
 const LARGEST: u64 = 256 << 20;

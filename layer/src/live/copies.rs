@@ -11,12 +11,12 @@ use opencl_sys::{
 use super::objects::{Kind, Owned};
 use super::reply::{POINTER, Why};
 use super::woven::Woven;
-use crate::capture::contents::extent;
-use crate::capture::plan::{Reached, Region, Segment, Source, Value};
 use crate::driver::call;
+use crate::driver::extensions::copy_unified;
+use crate::launch::contents::extent;
+use crate::launch::reached::{Reached, Region, Segment, Source, Value};
 use crate::shadow::kernel::Argument;
 use crate::shadow::memory::Image;
-use crate::wrappers::extensions;
 
 type Allocate = unsafe extern "C" fn(cl_context, cl_device_id, *const u64, usize, cl_uint, *mut cl_int) -> *mut c_void;
 type Free = unsafe extern "C" fn(cl_context, *mut c_void) -> cl_int;
@@ -185,7 +185,7 @@ impl Copies {
             (Source::Svm { address, unified }, Source::Svm { address: copy, .. }) => {
                 let (to, from, size) = (*copy as *mut c_void, *address as *const c_void, from.length);
                 let status = if *unified {
-                    extensions::copy_unified(driver, queue, to, from, size)
+                    copy_unified(driver, queue, to, from, size)
                 } else {
                     call!(driver, clEnqueueSVMMemcpy(queue, opencl_sys::CL_TRUE, to, from, size, 0, none, no_event))
                 };
@@ -195,7 +195,8 @@ impl Copies {
         }
     }
 
-    /// Sets an argument of a kernel to the copy of what it reaches. Returns whether there is one; without, the argument stays.
+    /// Sets an argument of a kernel to the copy of what it reaches. Returns whether there is one; without, the argument
+    /// stays.
     pub unsafe fn set(&mut self, kernel: cl_kernel, position: u32, value: &Value) -> Result<bool, Why> {
         let (region, offset, size) = match value {
             Value::Memory { region, offset, size } => (*region, *offset, Some(*size)),
@@ -236,8 +237,8 @@ impl Copies {
         Ok(part)
     }
 
-    /// Sets all arguments of a kernel of the program's own: to what the program has set, and to copies. `members`: pointers in
-    /// arguments that are structs, as the argument's position, the offset and what the pointer reaches.
+    /// Sets all arguments of a kernel of the program's own: to what the program has set, and to copies. `members`:
+    /// pointers in arguments that are structs, as the argument's position, the offset and what the pointer reaches.
     pub unsafe fn set_all(
         &mut self,
         kernel: cl_kernel,

@@ -1,8 +1,11 @@
-//! Woven twins: with `KASSAY_SOCKET` set, each kernel of the program has a twin with probes, which is launched in its place.
+//! Woven twins: with `KASSAY_SOCKET` set, each kernel of the program has a twin with probes, which is launched in its
+//! place.
 //!
-//! At the first launch of a kernel of a program, kassay is asked for woven code ([`ask`], [`reply`]), which is built in the
-//! program's context ([`woven`]), in a mutation run from what an earlier process has kept ([`binaries`]). From then on a launch gives the twin ([`twin`]) the arguments that have changed
-//! ([`arguments`]) and enqueues it, once it was seen to do the same as the program's own kernel ([`verify`]). What it records is in a file of the spool ([`probes`]). Whatever fails leaves the launch as it is.
+//! At the first launch of a kernel of a program, kassay is asked for woven code ([`ask`], [`reply`]), which is built in
+//! the program's context ([`woven`]), in a mutation run from what an earlier process has kept ([`binaries`]). From then
+//! on a launch gives the twin ([`twin`]) the arguments that have changed ([`arguments`]) and enqueues it, once it was
+//! seen to do the same as the program's own kernel ([`verify`]). What it records is in a file of the spool
+//! ([`probes`]). Whatever fails leaves the launch as it is.
 
 mod arguments;
 mod ask;
@@ -14,46 +17,35 @@ mod probes;
 mod reply;
 mod table;
 mod twin;
+mod verified;
 mod verify;
 mod woven;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 use opencl_sys::{CL_KERNEL_CONTEXT, cl_int, cl_kernel};
 
 use crate::boundary::shielded;
-use crate::capture::Request;
-use crate::driver::{Driver, call};
-use crate::lifecycle;
-use crate::shadow::program::PartialGroups;
+use crate::driver::{Driver, Outcome as _, call};
+use crate::launch::{Request, Subject};
+use crate::program::PartialGroups;
 use crate::shadow::{self, Handle, key};
 use crate::spool::config;
 use crate::spool::config::Verify;
 use crate::spool::counts::{Column, Row, count};
-use crate::wrappers::Outcome as _;
 use probes::Probe;
 use reply::{BUSY, Bits, Why};
-pub use table::Table;
+use table::Slot;
+pub use table::{Table, table};
 use twin::{Ready, Twin};
-use verify::{Next, Trial};
+use verified::Next;
+use verify::Trial;
 use woven::Woven;
 
-/// What becomes of the launches of a kernel object on a device.
-#[derive(Clone)]
-pub struct Slot {
-    device: Handle,
-    context: Handle,
-    /// `None`: they run as they are.
-    twin: Option<Arc<Twin>>,
-    generation: u64,
-}
-
-/// Where a launch is counted, and its kind.
+/// Where a launch is counted, and what it launches, if that is known.
 pub struct Counted {
     pub row: &'static Row,
-    pub kind: Option<usize>,
+    pub subject: Option<Arc<Subject>>,
     /// Whether what it covers is to be told.
     pub is_recorded: bool,
 }
@@ -84,8 +76,8 @@ impl Recorded {
     }
 }
 
-/// Enqueues a launch of the twin, or of the program's own kernel if there is none or if the driver refuses the twin. Returns
-/// the status and, of a twin if it is asked for, what it records.
+/// Enqueues a launch of the twin, or of the program's own kernel if there is none or if the driver refuses the twin.
+/// Returns the status and, of a twin if it is asked for, what it records.
 ///
 /// # Safety
 /// `enqueue` must enqueue the kernel that it gets as the request says.
@@ -172,11 +164,11 @@ unsafe fn choose(
         return None;
     }
     let recorded = if counted.is_recorded { Recorded::new(&twin, &ready) } else { None };
-    let (Next::Compare, Some(kind)) = (next, counted.kind) else {
+    let (Next::Compare, Some(subject)) = (next, counted.subject.as_ref()) else {
         return Some(Chosen { twin, ready, recorded, trial: None });
     };
     let mut has_run = false;
-    let tried = verify::begin(driver, request, kind, &twin, &mut ready).and_then(|mut trial| {
+    let tried = verify::begin(driver, request, subject, &twin, &mut ready).and_then(|mut trial| {
         has_run = true;
         trial.run_woven(driver, request, &ready).map(|()| trial)
     });
@@ -208,30 +200,25 @@ unsafe fn choose(
 
 /// Finds the twin of a launch and gives it its arguments. `None`: the launch runs as it is.
 unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted) -> Option<(Arc<Twin>, Ready)> {
-    let kind = counted.kind?;
+    let subject = counted.subject.as_ref()?;
+    table().begin_anew_in_child();
     let mut state = shadow::state();
-    if !state.twins.is_current() {
-        state.twins.begin_anew();
-        // The twins are the parent's: not even released here.
-        state.kernels.values_mut().for_each(|kernel| std::mem::forget(std::mem::take(&mut kernel.twins)));
-    }
     let queue = state.queues.get(&key(request.queue))?;
     let (device, context) = (queue.device, queue.context);
     let kernel = state.kernels.get(&key(request.kernel))?;
     if request.has_partial_groups() && kernel.build.partial_groups() == PartialGroups::Unknown {
-        let (program, name) = (state.kinds[kind].program.clone(), kernel.name.clone());
         drop(state);
         let message =
             "the local size does not divide the global one, and it is not known whether the program may do so";
-        table::tell(&program, &name, &Why::new("partial-groups", message));
+        table::tell(&subject.program, &subject.name, &Why::new("partial-groups", message));
         return None;
     }
-    let is_here = |slot: &&Slot| (slot.device, slot.context) == (device, context);
-    let twin = match kernel.twins.iter().find(is_here) {
-        Some(slot) => slot.twin.clone()?,
+    let known = table().slot(key(request.kernel), device, context).map(|slot| slot.twin.clone());
+    let twin = match known {
+        Some(twin) => twin?,
         None => {
             drop(state);
-            let twin = remembered(driver, request, kind, (context, device))?;
+            let twin = remembered(driver, request, subject, (context, device))?;
             state = shadow::state();
             twin
         }
@@ -251,8 +238,7 @@ unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted)
         }
     };
     let kernel = state.kernels.get(&key(request.kernel));
-    let parameters = state.kinds[kind].signature.clone();
-    let parameters = parameters.parameters.as_deref();
+    let parameters = subject.signature.parameters.as_deref();
     let kit = (recipe, twin.woven.reply.variables.as_slice());
     let changes = kernel.map(|kernel| arguments::changes(&state, kernel, kit, parameters, &ready));
     drop(state);
@@ -278,7 +264,7 @@ unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted)
 unsafe fn remembered(
     driver: &'static Driver,
     request: &Request,
-    kind: usize,
+    subject: &Subject,
     (context, device): (Handle, Handle),
 ) -> Option<Arc<Twin>> {
     // A kernel of another context is none for this queue; the driver will say so.
@@ -288,42 +274,43 @@ unsafe fn remembered(
     if asked != 0 || own != context {
         return None;
     }
-    let (program, name, build) = {
-        let state = shadow::state();
-        let found = &state.kinds[kind];
-        (found.program.clone(), found.name.clone(), state.kernels.get(&key(request.kernel))?.build.clone())
-    };
-    let twin = match table::woven(driver, context, device, &program).and_then(|woven| woven.twin(&name, &build)) {
+    let (program, name) = (&subject.program, &subject.name);
+    let build = shadow::state().kernels.get(&key(request.kernel))?.build.clone();
+    let twin = match table::woven(driver, context, device, program).and_then(|woven| Twin::new(&woven, name, &build)) {
         Ok(twin) => Some(Arc::new(twin)),
         Err(why) => {
-            table::tell(&program, &name, &why);
+            table::tell(program, name, &why);
             if why.reason == BUSY {
                 return None;
             }
             None
         }
     };
-    let slot = Slot { device, context, twin: twin.clone(), generation: lifecycle::generation() };
-    let mut state = shadow::state();
-    let kernel = state.kernels.get_mut(&key(request.kernel))?;
-    let is_here = |slot: &&Slot| (slot.device, slot.context) == (device, context);
-    match kernel.twins.iter().find(is_here) {
-        // Another thread was faster. This one's twin goes when the lock is gone.
+    let slot = Slot::new(device, context, twin.clone());
+    // While the kernel is known, its twins stay.
+    let state = shadow::state();
+    state.kernels.get(&key(request.kernel))?;
+    let mut table = table();
+    match table.slot(key(request.kernel), device, context) {
+        // Another thread was faster. This one's twin goes when the locks are gone.
         Some(slot) => slot.twin.clone(),
         None => {
-            kernel.twins.push(slot);
+            table.add_slot(key(request.kernel), slot);
             twin
         }
     }
 }
 
-/// Releases the twin of a kernel object that has gone. A forked child leaves its parent's alone.
-pub fn forget(slot: Slot) {
-    if slot.generation == lifecycle::generation() {
-        drop(slot);
-    } else {
-        std::mem::forget(slot);
-    }
+/// Forgets the twins of a kernel object whose handle another one has by now, so that its release was not seen. They are
+/// not released: the state is locked.
+pub fn kernel_is_new(kernel: Handle) {
+    std::mem::forget(table().remove_slots(kernel));
+}
+
+/// Releases the twins of a kernel object that has gone, by calls to the driver.
+pub fn kernel_is_gone(kernel: Handle) {
+    let slots = table().remove_slots(kernel);
+    slots.into_iter().for_each(Slot::release);
 }
 
 /// Releases what the layer has in a context in which nothing can be launched any more, after reading the probes.
@@ -331,37 +318,13 @@ pub fn context_is_done(context: Handle) {
     if config().socket.is_none() {
         return;
     }
-    let mut state = shadow::state();
-    if !state.twins.is_current() {
+    let mut table = table();
+    if !table.is_current() {
         return;
     }
-    let woven = state.twins.remove(context);
-    let of_context = |slot: &mut Slot| slot.context == context;
-    let kernels = state.kernels.values_mut();
-    let slots: Vec<Slot> = kernels.flat_map(|kernel| kernel.twins.extract_if(.., of_context)).collect();
-    drop(state);
+    let (woven, slots) = table.remove(context);
+    drop(table);
     // SAFETY: the context is still there: this is before the driver's own release.
     let _ = woven.iter().all(|woven| unsafe { woven.read_probes() });
-    slots.into_iter().for_each(forget);
-}
-
-/// Reads what has not been read, if the process ends through `exit`.
-extern "C" fn at_exit() {
-    shielded(|| {
-        let state = shadow::state();
-        let woven = if state.twins.is_current() { state.twins.all() } else { Vec::new() };
-        drop(state);
-        // SAFETY: the contexts are there: the layer's objects keep them.
-        let _ = woven.iter().all(|woven| unsafe { woven.read_probes() });
-    });
-}
-
-/// Asks to be told of the process's end, once there is something to be read then: what is registered later is called
-/// earlier, and the driver must not have ended itself.
-fn watch_exit() {
-    static WATCHED: AtomicBool = AtomicBool::new(false);
-    if !WATCHED.swap(true, Relaxed) {
-        // SAFETY: the function stays loaded (the library is linked with `nodelete`).
-        unsafe { libc::atexit(at_exit) };
-    }
+    slots.into_iter().for_each(Slot::release);
 }

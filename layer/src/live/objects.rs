@@ -75,8 +75,8 @@ pub unsafe fn queue(driver: &'static Driver, context: usize, device: usize) -> R
     Owned::new(driver, Kind::Queue, queue, error, "clCreateCommandQueue")
 }
 
-/// Waits for a command of ours, and releases its event. Returns whether the command succeeded within the limit: a device
-/// that is kept busy for ever must not keep the program waiting, too.
+/// Waits for a command of ours, and releases its event. Returns whether the command succeeded within the limit: a
+/// device that is kept busy for ever must not keep the program waiting, too.
 ///
 /// # Safety
 /// The event must be that of a command on the queue, and ours.

@@ -4,8 +4,9 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::boundary;
+use crate::lock::lock;
 
-/// How often who waits looks whether whoever was making the value has failed.
+/// How often a waiting thread checks whether the one that makes the value has failed.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The value, once it is made.
@@ -29,17 +30,17 @@ impl<T> Default for Once<T> {
 impl<T: Clone> Once<T> {
     /// Returns the value if it has been made.
     pub fn peek(&self) -> Option<T> {
-        match &*boundary::lock(&self.slot) {
+        match &*lock(&self.slot) {
             Slot::Made(value) => Some(value.clone()),
             Slot::Empty | Slot::UnderWay => None,
         }
     }
 
-    /// Returns the value, which `make` makes if nobody has begun to. `None` if another thread takes longer than `limit`
-    /// for it, or if the layer has failed meanwhile.
+    /// Returns the value, which `make` makes if no thread has begun to. `None` if another thread takes longer than
+    /// `limit` for it, or if the layer has failed meanwhile.
     pub fn get(&self, limit: Duration, make: impl FnOnce() -> T) -> Option<T> {
         let began = Instant::now();
-        let mut slot = boundary::lock(&self.slot);
+        let mut slot = lock(&self.slot);
         loop {
             match &*slot {
                 Slot::Made(value) => return Some(value.clone()),
@@ -54,7 +55,7 @@ impl<T: Clone> Once<T> {
         *slot = Slot::UnderWay;
         drop(slot);
         let value = make();
-        *boundary::lock(&self.slot) = Slot::Made(value.clone());
+        *lock(&self.slot) = Slot::Made(value.clone());
         self.made.notify_all();
         Some(value)
     }

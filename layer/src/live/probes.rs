@@ -1,8 +1,8 @@
 //! Probe buffers: memory of the device on top of a file of the spool.
 //!
 //! The buffers use mappings of files as their host memory. Where the device works in that very memory, as CPUs do, the
-//! file is right however the process ends, and nothing is ever read. Elsewhere a buffer is mapped for reading, once a second
-//! while launches go on, before its context goes and at the process's end.
+//! file is right however the process ends, and nothing is ever read. Elsewhere a buffer is mapped for reading, once a
+//! second while launches go on, before its context goes and at the process's end.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -18,8 +18,9 @@ use serde::Serialize;
 use super::objects::{self, Kind, Owned};
 use super::reply::{self, Why};
 use crate::driver::{Driver, call};
+use crate::generation;
 use crate::spool::process::Process;
-use crate::spool::{config, counts, files};
+use crate::spool::{config, counts, files, now_ms};
 
 /// How long a read may take before it is given up.
 const READ_LIMIT: Duration = Duration::from_secs(2);
@@ -187,8 +188,8 @@ impl Probe {
         done
     }
 
-    /// Finds out whether the device works in the very memory of the mapping: it is a CPU, and a word that is written to the
-    /// buffer is there without a read.
+    /// Finds out whether the device works in the very memory of the mapping: it is a CPU, and a word that is written to
+    /// the buffer is there without a read.
     ///
     /// # Safety
     /// The queue must be one of the buffer's context, for the device.
@@ -199,7 +200,7 @@ impl Probe {
         if kind & CL_DEVICE_TYPE_CPU == 0 || config().read_probes {
             return false;
         }
-        if crate::lifecycle::generation() > 0 {
+        if generation::current() > 0 {
             // The driver's threads may not be in a forked child: its commands then run in blocking calls alone, and the
             // word would be waited for in vain.
             return true;
@@ -253,12 +254,12 @@ impl Reader {
         if self.queue().is_none() {
             return false;
         }
-        let (now, next) = (crate::spool::now_ms(), self.next_ms.load(Ordering::Relaxed));
+        let (now, next) = (now_ms(), self.next_ms.load(Ordering::Relaxed));
         now >= next && self.next_ms.compare_exchange(next, now + 1000, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Puts the next read off, after one that was given up: the program must not wait again and again.
     pub fn put_off(&self) {
-        self.next_ms.store(crate::spool::now_ms() + 60_000, Ordering::Relaxed);
+        self.next_ms.store(now_ms() + 60_000, Ordering::Relaxed);
     }
 }

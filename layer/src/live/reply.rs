@@ -108,8 +108,8 @@ pub struct Probe {
     pub bits: Option<Bits>,
 }
 
-/// The words of a probe buffer whose bits are outcomes: once set, they stay. Slots of `stride` words each begin at `first`; the
-/// first `words` words of all of them, united, are what was covered.
+/// The words of a probe buffer whose bits are outcomes: once set, they stay. Slots of `stride` words each begin at
+/// `first`; the first `words` words of all of them, united, are what was covered.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct Bits {
     pub first: usize,

@@ -1,23 +1,50 @@
 //! What there is of woven programs in this process: answers by program, woven code by context, files of probe buffers.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::ask::{self, Compare, Left, Weave};
 use super::once::Once;
 use super::probes::{Mapping, Reader};
 use super::reply::{self, Why};
+use super::twin::Twin;
 use super::woven::Woven;
+use crate::boundary::shielded;
 use crate::driver::Driver;
-use crate::lifecycle;
-use crate::shadow::program::Id;
+use crate::generation;
+use crate::lock::lock;
 use crate::shadow::{self, Handle};
+use crate::spool::blobs::Id;
 use crate::spool::{self, About, config, process};
 
 type Answer = Arc<Once<Result<Arc<reply::Woven>, Why>>>;
 /// A program, a kernel's name and the sizes of its arguments.
 type Probed = (Id, String, Vec<u64>);
+
+/// What becomes of the launches of a kernel object on a device.
+pub struct Slot {
+    pub device: Handle,
+    pub context: Handle,
+    /// `None`: they run as they are.
+    pub twin: Option<Arc<Twin>>,
+    generation: u64,
+}
+
+impl Slot {
+    pub fn new(device: Handle, context: Handle, twin: Option<Arc<Twin>>) -> Slot {
+        Slot { device, context, twin, generation: generation::current() }
+    }
+
+    /// Releases the twin of a kernel object that has gone. A forked child leaves its parent's alone.
+    pub fn release(self) {
+        if self.generation != generation::current() {
+            std::mem::forget(self);
+        }
+    }
+}
 
 /// All of it, of one process.
 #[derive(Default)]
@@ -26,6 +53,8 @@ pub struct Table {
     answers: HashMap<Id, Answer>,
     /// By context, device and program.
     woven: HashMap<(Handle, Handle, Id), Arc<Woven>>,
+    /// By kernel object, one for each device that it was launched on; not shared with clones.
+    slots: HashMap<Handle, Vec<Slot>>,
     readers: HashMap<(Handle, Handle), Arc<Reader>>,
     mappings: HashMap<Probed, Vec<Arc<Mapping>>>,
     probes: usize,
@@ -34,22 +63,48 @@ pub struct Table {
     silent: Option<Why>,
 }
 
+static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+
+/// Locks the table. Must not be held while a driver is called.
+pub fn table() -> MutexGuard<'static, Table> {
+    lock(&TABLE)
+}
+
 impl Table {
     /// Whether this is the table of this process, not of the one that it was forked from.
     pub fn is_current(&self) -> bool {
-        self.generation == lifecycle::generation()
+        self.generation == generation::current()
     }
 
     /// Begins anew in a forked child. The parent's objects are not even released here.
-    pub fn begin_anew(&mut self) {
-        let parent = std::mem::replace(self, Table { generation: lifecycle::generation(), ..Table::default() });
+    pub fn begin_anew_in_child(&mut self) {
+        if self.is_current() {
+            return;
+        }
+        let parent = std::mem::replace(self, Table { generation: generation::current(), ..Table::default() });
         std::mem::forget(parent);
     }
 
-    /// Removes what there is in a context. It must be dropped without the state's lock.
-    pub fn remove(&mut self, context: Handle) -> Vec<Arc<Woven>> {
+    /// Removes what there is in a context. It must be dropped without a lock.
+    pub fn remove(&mut self, context: Handle) -> (Vec<Arc<Woven>>, Vec<Slot>) {
         self.readers.retain(|(of, _), _| *of != context);
-        self.woven.extract_if(|(of, _, _), _| *of == context).map(|(_, woven)| woven).collect()
+        let slots = self.slots.values_mut().flat_map(|slots| slots.extract_if(.., |slot| slot.context == context));
+        let slots = slots.collect();
+        (self.woven.extract_if(|(of, _, _), _| *of == context).map(|(_, woven)| woven).collect(), slots)
+    }
+
+    /// Finds what becomes of the launches of a kernel object on a device.
+    pub fn slot(&self, kernel: Handle, device: Handle, context: Handle) -> Option<&Slot> {
+        self.slots.get(&kernel)?.iter().find(|slot| (slot.device, slot.context) == (device, context))
+    }
+
+    pub fn add_slot(&mut self, kernel: Handle, slot: Slot) {
+        self.slots.entry(kernel).or_default().push(slot);
+    }
+
+    /// Removes all of a kernel object. They must be released without a lock.
+    pub fn remove_slots(&mut self, kernel: Handle) -> Vec<Slot> {
+        self.slots.remove(&kernel).unwrap_or_default()
     }
 
     pub fn all(&self) -> Vec<Arc<Woven>> {
@@ -65,22 +120,23 @@ fn limit() -> Duration {
 /// Returns a program's woven code in a context; asks kassay for it at the first launch.
 pub fn woven(driver: &'static Driver, context: Handle, device: Handle, program: &Id) -> Result<Arc<Woven>, Why> {
     let answer = {
-        let mut state = shadow::state();
+        let state = shadow::state();
         match state.contexts.get(&context) {
-            Some(known) if known.generation == lifecycle::generation() => {}
+            Some(known) if known.generation == generation::current() => {}
             // What the driver lets a child do with its parent's objects is nothing to build on.
             Some(_) => return Err(Why::new("forked", "the context was made before the process was forked")),
             None => return Err(Why::new("unknown-context", "the context is released, or was not seen being made")),
         }
-        state.twins.answers.entry(program.clone()).or_default().clone()
+        drop(state);
+        table().answers.entry(program.clone()).or_default().clone()
     };
     let reply = answer
         .get(limit(), || ask(program).map(Arc::new))
         .ok_or_else(|| Why::new(reply::BUSY, "another thread waits for kassay's answer for a long time"))??;
-    let mut state = shadow::state();
-    let reader = state.twins.readers.entry((context, device)).or_default().clone();
-    let make = || Arc::new(Woven::new(driver, (context, device), program.clone(), reply, reader, limit()));
-    Ok(state.twins.woven.entry((context, device, program.clone())).or_insert_with(make).clone())
+    let mut table = table();
+    let reader = table.readers.entry((context, device)).or_default().clone();
+    let make = || Arc::new(Woven::new(driver, (context, device), program.clone(), reply, reader, limit(), watch_exit));
+    Ok(table.woven.entry((context, device, program.clone())).or_insert_with(make).clone())
 }
 
 fn ask(program: &Id) -> Result<reply::Woven, Why> {
@@ -94,20 +150,20 @@ fn nobody() -> Why {
 }
 
 fn send(request: &impl serde::Serialize) -> Result<Vec<u8>, Why> {
-    if let Some(why) = shadow::state().twins.silent.clone() {
+    if let Some(why) = table().silent.clone() {
         return Err(why);
     }
     let socket = config().socket.as_deref().ok_or_else(nobody)?;
     ask::ask(socket, request, limit()).inspect_err(|why| {
         // One wait is enough.
         if why.reason == "timeout" {
-            shadow::state().twins.silent = Some(why.clone());
+            table().silent = Some(why.clone());
         }
     })
 }
 
-/// Asks kassay of two kernels' results whether they are the same but for the rounding of floats. Returns the positions of those that are
-/// not, each with a message.
+/// Asks kassay of two kernels' results whether they are the same but for the rounding of floats. Returns the positions
+/// of those that are not, each with a message.
 pub fn compare(program: &Id, kernel: &str, memory: &[Left]) -> Result<Vec<(usize, String)>, Why> {
     let spool = spool::folder().ok_or_else(nobody)?;
     reply::parse_compared(&send(&Compare::new(spool, program, kernel, memory))?, memory.len())
@@ -118,17 +174,17 @@ pub fn mapping(kernel: &reply::Kernel, sizes: &[u64], program: &Id, name: &str) 
     let nowhere = || Why::new("unwritable", "there is no place for probes");
     let probe = kernel.probe.as_ref().ok_or_else(nowhere)?;
     let at = (program.clone(), name.to_owned(), sizes.to_vec());
-    let mut state = shadow::state();
-    let known = state.twins.mappings.get(&at);
+    let mut table = table();
+    let known = table.mappings.get(&at);
     if let Some(free) = known.and_then(|all| all.iter().find(|mapping| mapping.take())) {
         return Ok(free.clone());
     }
-    let number = state.twins.probes;
-    state.twins.probes += 1;
-    drop(state);
+    let number = table.probes;
+    table.probes += 1;
+    drop(table);
     let process = process::current().ok_or_else(nowhere)?;
     let mapping = Arc::new(Mapping::create(&process, number, probe, sizes, program, name)?);
-    shadow::state().twins.mappings.entry(at).or_default().push(mapping.clone());
+    self::table().mappings.entry(at).or_default().push(mapping.clone());
     Ok(mapping)
 }
 
@@ -144,8 +200,29 @@ pub fn tell_unverified(program: &Id, kernel: &str, why: &Why) {
 
 fn tell_once(kind: &'static str, program: &Id, kernel: &str, why: &Why) {
     let about = (kind, program.clone(), kernel.to_owned(), why.reason.clone());
-    if shadow::state().twins.told.insert(about) {
+    if table().told.insert(about) {
         let about = About { program, kernel, reason: &why.reason };
         spool::note_about(kind, &why.message, Some(about));
+    }
+}
+
+/// Reads what has not been read, if the process ends through `exit`.
+extern "C" fn at_exit() {
+    shielded(|| {
+        let table = table();
+        let woven = if table.is_current() { table.all() } else { Vec::new() };
+        drop(table);
+        // SAFETY: the contexts are there: the layer's objects keep them.
+        let _ = woven.iter().all(|woven| unsafe { woven.read_probes() });
+    });
+}
+
+/// Asks to be told of the process's end, once there is something to be read then: what is registered later is called
+/// earlier, and the driver must not have ended itself.
+fn watch_exit() {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.swap(true, Relaxed) {
+        // SAFETY: the function stays loaded (the library is linked with `nodelete`).
+        unsafe { libc::atexit(at_exit) };
     }
 }

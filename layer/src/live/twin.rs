@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use opencl_sys::{CL_KERNEL_NUM_ARGS, cl_int, cl_kernel, cl_mem, cl_uint};
 
-use super::arguments::{Changes, Value};
 use super::objects::{Kind, Owned};
 use super::probes::{Mapping, Probe};
 use super::reply::{self, Argument, Why};
 use super::woven::Woven;
-use crate::boundary::lock;
 use crate::driver::call;
-use crate::shadow::kernel::Settings;
+use crate::lock::lock;
+use crate::program::Build;
+use crate::shadow::kernel::{Bytes, Settings};
 
 /// The twin of one of the program's kernel objects. Threads that launch it at the same time get a woven kernel each, so
 /// that arguments can be set without a lock.
@@ -22,6 +22,32 @@ pub struct Twin {
     module: Arc<Owned>,
     variables: Arc<Vec<Owned>>,
     idle: Mutex<Vec<Ready>>,
+}
+
+/// An argument of a woven kernel.
+pub enum Value {
+    Bytes(Bytes),
+    /// No value: local memory of so many bytes, or a null buffer.
+    Sized(usize),
+    Pointer {
+        address: usize,
+        unified: bool,
+    },
+}
+
+/// An argument that has to be set.
+pub struct Change {
+    pub position: u32,
+    pub stamp: u64,
+    pub value: Value,
+}
+
+/// What has changed since the last launch of a woven kernel.
+pub struct Changes {
+    pub arguments: Vec<Change>,
+    pub settings: Option<(u64, Arc<Settings>)>,
+    /// The size of each argument, in bytes, if the kernel's probe tells them; 0 for one that has none.
+    pub sizes: Vec<u64>,
 }
 
 /// A woven kernel, and what it has been given.
@@ -47,8 +73,24 @@ impl Ready {
 }
 
 impl Twin {
-    pub fn new(woven: Arc<Woven>, name: CString, module: Arc<Owned>, variables: Arc<Vec<Owned>>) -> Twin {
-        Twin { woven, name, module, variables, idle: Mutex::default() }
+    /// Returns the twin of a kernel object of a build of the program.
+    pub unsafe fn new(woven: &Arc<Woven>, name: &str, build: &Arc<Build>) -> Result<Twin, Why> {
+        let Some(recipe) = woven.reply.kernels.get(name) else {
+            let reason = woven.reply.plain.get(name).map_or("not-answered", String::as_str);
+            return Err(Why::new(reason, format!("{name}: {reason}")));
+        };
+        if !woven.reply.variables.is_empty() {
+            // Kernels that share variables must all be woven or none: those that are not have the program's own.
+            woven.whole.get(woven.limit, || check_whole(woven, build)).ok_or_else(Woven::busy)??;
+        }
+        Twin::by(woven, name, recipe, build)
+    }
+
+    unsafe fn by(woven: &Arc<Woven>, name: &str, recipe: &reply::Kernel, build: &Arc<Build>) -> Result<Twin, Why> {
+        let module = woven.module(recipe.module, build)?;
+        let variables = woven.variables_of(build)?;
+        let name = CString::new(name).map_err(|_| Why::new("not-built", "a name with a zero byte"))?;
+        Ok(Twin { woven: woven.clone(), name, module, variables, idle: Mutex::default() })
     }
 
     pub fn name(&self) -> &str {
@@ -162,4 +204,15 @@ fn set(status: cl_int, position: u32) -> Result<(), Why> {
         0 => Ok(()),
         error => Err(Why::new("argument", format!("argument {position} of the woven kernel: error {error}"))),
     }
+}
+
+/// Makes a twin of each kernel, and drops it.
+unsafe fn check_whole(woven: &Arc<Woven>, build: &Arc<Build>) -> Result<(), Why> {
+    if let Some((name, reason)) = woven.reply.plain.iter().next() {
+        return Err(Why::new("variables", format!("{name} has to run as it is and shares variables: {reason}")));
+    }
+    for (name, recipe) in &woven.reply.kernels {
+        Twin::by(woven, name, recipe, build)?.make(recipe)?;
+    }
+    Ok(())
 }

@@ -1,9 +1,9 @@
 //! A woven kernel takes the place of the program's own only if it was seen to do the same.
 //!
-//! In a launch that is compared, the woven kernel runs on copies of the memory, and the program's own kernel runs as the program
-//! asked; what both have left is compared. So the program gets its own results, whatever the woven kernel does.
+//! In a launch that is compared, the woven kernel runs on copies of the memory, and the program's own kernel runs as
+//! the program asked; what both have left is compared. So the program gets its own results, whatever the woven kernel
+//! does.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use opencl_sys::{CL_KERNEL_PROGRAM, cl_command_queue, cl_kernel, cl_program};
@@ -13,19 +13,17 @@ use super::copies::Copies;
 use super::objects::{self, Kind, Owned};
 use super::reply::{Argument, Why};
 use super::twin::{Ready, Twin};
+use super::verified::Verdict;
 use super::{arguments, table};
-use crate::capture::Request;
-use crate::capture::contents::{self, Taken};
-use crate::capture::plan::{Reached, Region, Source, Value};
 use crate::driver::{Driver, call};
+use crate::launch::contents::{self, Taken};
+use crate::launch::reached::{Reached, Region, Source, Value};
+use crate::launch::{Request, Subject};
 use crate::shadow::kernel::{self, Settings};
 use crate::shadow::{self, Handle, Pinned, key};
 use crate::spool;
-use crate::spool::config::Verify;
 use crate::spool::counts::Column;
 
-/// Launches of a kernel that are compared at most, unless all are; and those that are tried until one has been compared.
-const MOST: u32 = 8;
 /// How often the program's own kernel is repeated to see whether it leaves the same each time.
 const REPETITIONS: u32 = 3;
 /// The reason of kernels whose twins do not do the same.
@@ -33,92 +31,6 @@ pub const DIFFERS: &str = "differs-when-woven";
 
 /// The reason of launches that the driver refuses on copies.
 pub const REFUSED: &str = "refused";
-
-/// What is to be done with a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    Woven,
-    Compare,
-    Plain,
-}
-
-/// What was found out about the twins of a program's kernels on a device.
-#[derive(Default)]
-pub struct Verified {
-    kernels: HashMap<String, Known>,
-    /// Whether a woven kernel ran without the program's own: if they have variables, the two now hold different values.
-    is_out_of_step: bool,
-    /// Whether no kernel is woven any more.
-    is_given_up: bool,
-}
-
-/// What was found out about a twin.
-#[derive(Default)]
-struct Known {
-    launches: u64,
-    tried: u32,
-    same: bool,
-    differs: bool,
-}
-
-impl Verified {
-    /// Says what to do with the next launch of a kernel. `can_be_compared`: whether it can be repeated at all.
-    pub fn next(&mut self, how: Verify, name: &str, has_variables: bool, can_be_compared: bool) -> Next {
-        if self.is_refuted(name) {
-            return Next::Plain;
-        }
-        let known = self.kernels.entry(name.to_owned()).or_default();
-        known.launches += 1;
-        let can_be_compared = can_be_compared && !(has_variables && self.is_out_of_step);
-        let is_due =
-            known.launches.is_power_of_two() && known.launches < 1 << MOST || !known.same && known.tried < MOST;
-        let next = match how {
-            Verify::All if can_be_compared => Next::Compare,
-            Verify::All => Next::Plain,
-            Verify::First if can_be_compared && is_due => Next::Compare,
-            Verify::First | Verify::None => Next::Woven,
-        };
-        known.tried += u32::from(next == Next::Compare);
-        self.is_out_of_step |= next != Next::Compare;
-        next
-    }
-
-    /// Notes that only one of the two kernels has run, or will, in a launch that was to be compared.
-    pub fn parted(&mut self) {
-        self.is_out_of_step = true;
-    }
-
-    /// Lets all kernels run as they are from now on.
-    pub fn give_up(&mut self) {
-        self.is_given_up = true;
-    }
-
-    /// Whether a kernel's twin does not run any more.
-    pub fn is_refuted(&self, name: &str) -> bool {
-        self.is_given_up || self.kernels.get(name).is_some_and(|known| known.differs)
-    }
-
-    fn found(&mut self, name: &str, has_variables: bool, verdict: &Verdict) {
-        let known = self.kernels.entry(name.to_owned()).or_default();
-        match verdict {
-            Verdict::Same => known.same = true,
-            Verdict::Differs(_) => {
-                known.differs = true;
-                // The others would go on with the variables of the woven one.
-                self.is_given_up |= has_variables;
-            }
-            Verdict::Open(_) => {}
-        }
-    }
-}
-
-/// What a comparison has shown.
-pub enum Verdict {
-    Same,
-    /// It has shown nothing.
-    Open(Why),
-    Differs(Why),
-}
 
 /// A launch whose woven kernel runs on copies.
 pub struct Trial {
@@ -167,14 +79,14 @@ fn is_written(region: &Region) -> bool {
 pub unsafe fn begin(
     driver: &'static Driver,
     request: &Request,
-    kind: usize,
+    subject: &Subject,
     twin: &Twin,
     ready: &mut Ready,
 ) -> Result<Trial, Why> {
     let recipe = twin.recipe().ok_or_else(|| Why::new("bad-answer", "there is no such kernel"))?;
     let woven = &twin.woven;
     let mut state = shadow::state();
-    let mut reached = Reached::by(&state, kind, request).map_err(unread)?;
+    let mut reached = Reached::by(&state, subject, request).map_err(unread)?;
     let gone = || unread(Column::UnknownKernel);
     let (given, settings) = {
         let kernel = state.kernels.get(&key(request.kernel)).ok_or_else(gone)?;
@@ -333,56 +245,5 @@ impl Trial {
         self.copies.set_all(kernel.handle(), &self.given, &self.reached, &self.members)?;
         twin.set_exec_info(kernel.handle(), &self.settings)?;
         Ok(kernel)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn nexts(verified: &mut Verified, how: Verify, has_variables: bool, count: usize) -> Vec<Next> {
-        (0..count).map(|_| verified.next(how, "k", has_variables, true)).collect()
-    }
-
-    #[test]
-    fn powers_of_two_are_compared_and_no_more_than_eight() {
-        let mut verified = Verified::default();
-        assert_eq!(nexts(&mut verified, Verify::First, false, 1), [Next::Compare]);
-        verified.found("k", false, &Verdict::Same);
-        let compared: Vec<usize> = (2..1000)
-            .zip(nexts(&mut verified, Verify::First, false, 998))
-            .filter(|(_, next)| *next == Next::Compare)
-            .map(|(launch, _)| launch)
-            .collect();
-        assert_eq!(compared, [2, 4, 8, 16, 32, 64, 128]);
-    }
-
-    #[test]
-    fn until_one_was_compared_it_is_tried_again() {
-        let mut verified = Verified::default();
-        let tried = nexts(&mut verified, Verify::First, false, 12);
-        assert_eq!(tried.iter().filter(|next| **next == Next::Compare).count(), 8);
-        assert_eq!(nexts(&mut Verified::default(), Verify::None, false, 2), [Next::Woven; 2]);
-        assert_eq!(nexts(&mut Verified::default(), Verify::All, false, 3), [Next::Compare; 3]);
-        assert_eq!(Verified::default().next(Verify::All, "k", false, false), Next::Plain);
-    }
-
-    #[test]
-    fn one_that_differs_never_runs_again_nor_do_those_that_share_variables_with_it() {
-        let why = || Verdict::Differs(Why::new(DIFFERS, ""));
-        let mut verified = Verified::default();
-        verified.found("k", false, &why());
-        assert_eq!(verified.next(Verify::First, "k", false, true), Next::Plain);
-        assert_eq!(verified.next(Verify::First, "l", false, true), Next::Compare);
-        verified.found("l", true, &why());
-        assert_eq!(verified.next(Verify::None, "m", true, true), Next::Plain);
-    }
-
-    #[test]
-    fn variables_that_are_out_of_step_are_not_compared() {
-        let mut verified = Verified::default();
-        assert_eq!(nexts(&mut verified, Verify::First, true, 1), [Next::Compare]);
-        verified.found("k", true, &Verdict::Same);
-        assert_eq!(nexts(&mut verified, Verify::First, true, 3), [Next::Compare, Next::Woven, Next::Woven]);
     }
 }

@@ -16,13 +16,12 @@ use super::objects::{Kind, Owned};
 use super::once::Once;
 use super::probes::{Mapping, Probe, Reader};
 use super::reply::{self, Why};
-use super::twin::Twin;
-use super::verify::Verified;
-use crate::boundary::lock;
-use crate::driver::{Driver, call};
-use crate::shadow::program::{Build, Id, PartialGroups, UNIFORM};
+use super::verified::Verified;
+use crate::driver::{Driver, call, text};
+use crate::lock::lock;
+use crate::program::{Build, PartialGroups, UNIFORM};
 use crate::spool;
-use crate::wrappers::devices::text;
+use crate::spool::blobs::Id;
 
 /// Probe buffers of a kernel, one for each combination of its arguments' sizes, at most.
 const MOST_PROBES: usize = 256;
@@ -46,13 +45,15 @@ pub struct Woven {
     pub reply: Arc<reply::Woven>,
     modules: Vec<Made<Owned>>,
     variables: Mutex<Vec<Variables>>,
-    /// Whether all kernels can be woven.
-    whole: Once<Result<(), Why>>,
+    /// Whether all kernels can be woven, where they have variables.
+    pub whole: Once<Result<(), Why>>,
     probes: Mutex<Probes>,
     verified: Mutex<Verified>,
     pub reader: Arc<Reader>,
     /// How long to wait for another thread that builds.
-    limit: Duration,
+    pub limit: Duration,
+    /// Called when there is a probe buffer that has to be read before the process ends.
+    watch_exit: fn(),
 }
 
 impl Woven {
@@ -63,6 +64,7 @@ impl Woven {
         reply: Arc<reply::Woven>,
         reader: Arc<Reader>,
         limit: Duration,
+        watch_exit: fn(),
     ) -> Woven {
         Woven {
             driver,
@@ -77,44 +79,18 @@ impl Woven {
             verified: Mutex::default(),
             reader,
             limit,
+            watch_exit,
         }
     }
 
-    fn busy() -> Why {
+    pub fn busy() -> Why {
         Why::new(reply::BUSY, "another thread builds the woven program for a long time")
     }
 
-    /// Returns the twin of a kernel object.
-    pub unsafe fn twin(self: &Arc<Woven>, name: &str, build: &Arc<Build>) -> Result<Twin, Why> {
-        let Some(recipe) = self.reply.kernels.get(name) else {
-            let reason = self.reply.plain.get(name).map_or("not-answered", String::as_str);
-            return Err(Why::new(reason, format!("{name}: {reason}")));
-        };
-        if !self.reply.variables.is_empty() {
-            // Kernels that share variables must all be woven or none: those that are not have the program's own.
-            self.whole.get(self.limit, || self.check_whole(build)).ok_or_else(Woven::busy)??;
-        }
-        self.twin_of(name, recipe, build)
-    }
-
-    unsafe fn twin_of(self: &Arc<Woven>, name: &str, recipe: &reply::Kernel, build: &Arc<Build>) -> Result<Twin, Why> {
-        let module = self.modules.get(recipe.module).cloned().unwrap_or_default();
-        let module =
-            module.get(self.limit, || self.build(recipe.module, build).map(Arc::new)).ok_or_else(Woven::busy)??;
-        let variables = self.variables_of(build)?;
-        let name = CString::new(name).map_err(|_| Why::new("not-built", "a name with a zero byte"))?;
-        Ok(Twin::new(self.clone(), name, module, variables))
-    }
-
-    /// Makes a twin of each kernel, and drops it.
-    unsafe fn check_whole(self: &Arc<Woven>, build: &Arc<Build>) -> Result<(), Why> {
-        if let Some((name, reason)) = self.reply.plain.iter().next() {
-            return Err(Why::new("variables", format!("{name} has to run as it is and shares variables: {reason}")));
-        }
-        for (name, recipe) in &self.reply.kernels {
-            self.twin_of(name, recipe, build)?.make(recipe)?;
-        }
-        Ok(())
+    /// Returns a module, which is built at the first call.
+    pub unsafe fn module(&self, index: usize, build: &Build) -> Result<Arc<Owned>, Why> {
+        let module = self.modules.get(index).cloned().unwrap_or_default();
+        module.get(self.limit, || self.build(index, build).map(Arc::new)).ok_or_else(Woven::busy)?
     }
 
     /// Builds a module.
@@ -220,7 +196,7 @@ impl Woven {
     }
 
     /// Returns the variables of one build of the program; another build of the same code has its own.
-    unsafe fn variables_of(&self, build: &Arc<Build>) -> Result<Arc<Vec<Owned>>, Why> {
+    pub unsafe fn variables_of(&self, build: &Arc<Build>) -> Result<Arc<Vec<Owned>>, Why> {
         let mut gone = Vec::new();
         let made = {
             let mut all = lock(&self.variables);
@@ -279,7 +255,7 @@ impl Woven {
             let probe = Probe::new(self.driver, self.context, mapping()?)?;
             self.reader.prepare(&probe, self.context, self.device)?;
             if self.reader.queue().is_some() {
-                super::watch_exit();
+                (self.watch_exit)();
             }
             Ok(Arc::new(probe))
         };
@@ -306,7 +282,8 @@ fn options_of(module: &reply::Module, build: &Build) -> CString {
     CString::new(format!("{given} {UNIFORM}")).unwrap_or_else(|_| module.options.clone())
 }
 
-/// A build log whose first line says what is wrong: tables show that line alone, and logs begin with what the driver was doing.
+/// A build log whose first line says what is wrong: tables show that line alone, and logs begin with what the driver
+/// was doing.
 fn telling_first(log: &str) -> String {
     let is_telling = |line: &&str| line.to_ascii_lowercase().contains("error");
     match log.lines().find(is_telling) {

@@ -1,6 +1,6 @@
 //! Memory objects and shared virtual memory.
 
-use super::{Handle, State};
+use super::Handle;
 
 /// What a memory object is.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,55 +58,4 @@ pub struct SvmAllocation {
     pub context: Handle,
     /// Allocated through `cl_intel_unified_shared_memory`.
     pub unified: bool,
-}
-
-impl State {
-    /// Marks the memory of an object as written; tells the snapshots that have it.
-    pub fn write(&mut self, handle: Handle) {
-        let Some(memory) = self.memory.get_mut(&handle) else { return };
-        memory.written = true;
-        let (root, serial) = (memory.root, memory.serial);
-        if root != serial
-            && let Some(whole) = self.memory.values_mut().find(|other| other.serial == root)
-        {
-            whole.written = true;
-        }
-        self.disturb(root, None);
-    }
-
-    /// Tells the snapshots that have the allocation which `pointer` points into.
-    pub fn write_svm(&mut self, pointer: usize) {
-        if let Some((_, allocation)) = self.svm_at(pointer) {
-            self.disturb(allocation.serial, None);
-        }
-    }
-
-    /// Finds the allocation that `pointer` points into, with its address.
-    pub fn svm_at(&self, pointer: usize) -> Option<(usize, &SvmAllocation)> {
-        let (base, allocation) = self.svm.range(..=pointer).next_back()?;
-        (pointer - base < allocation.size.max(1)).then_some((*base, allocation))
-    }
-
-    /// Whether the host or a kernel may have written to the memory that an object has or shares.
-    pub fn is_written(&self, memory: &Memory) -> bool {
-        memory.written
-            || self
-                .memory
-                .values()
-                .any(|other| other.root == memory.root && other.serial != memory.serial && other.written)
-    }
-
-    /// Forgets an object when its last reference goes. Sub-buffers live on.
-    pub fn release_memory(&mut self, handle: Handle) {
-        if let Some(memory) = self.memory.get_mut(&handle) {
-            memory.references -= 1;
-            if memory.references == 0 {
-                let gone = self.memory.remove(&handle);
-                if let Some(gone) = gone.filter(|gone| gone.written && gone.root == gone.serial) {
-                    // What is known of the whole is kept with its parts.
-                    self.memory.values_mut().filter(|part| part.root == gone.root).for_each(|part| part.written = true);
-                }
-            }
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! Contents by their hash: `blobs/HASH`, so that equal contents are there once, whoever wrote them.
+//! Contents by their hash: `blobs/HASH`, so that equal contents are there once, from whatever process.
 
 use std::cell::OnceCell;
 use std::fs::File;
@@ -8,10 +8,20 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::Serialize;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
-use super::{counts, files};
-use crate::shadow::program::{Id, Piece};
+use super::{config, counts, files};
+
+/// A 128-bit hash (SipHash-1-3 with zero keys) in 32 hexadecimal digits.
+pub type Id = String;
+
+/// Contents in the spool.
+#[derive(Debug, Clone, Serialize)]
+pub struct Piece {
+    pub blob: Id,
+    pub bytes: u64,
+}
 
 /// Contents up to this many bytes stay in memory until they are put in place; larger ones go to a file at once.
 const IN_MEMORY: usize = 8 << 20;
@@ -126,10 +136,11 @@ fn path(spool: &Path, blob: &Id) -> PathBuf {
     spool.join("blobs").join(blob)
 }
 
-/// Puts code in place, outside of the budget. `None` if it cannot be written; the layer then knows its hash all the same.
+/// Puts code in place, outside of the budget. `None` if it cannot be written; the layer then knows its hash all the
+/// same.
 pub fn keep_code(bytes: &[u8]) -> Piece {
     let piece = Piece { blob: name_of(bytes), bytes: bytes.len() as u64 };
-    if let Some(spool) = super::folder() {
+    if let Some(spool) = config::folder() {
         let target = path(spool, &piece.blob);
         if !target.exists() {
             let _ = files::write_whole(spool, &target, bytes);
@@ -140,7 +151,7 @@ pub fn keep_code(bytes: &[u8]) -> Piece {
 
 /// Takes `bytes` of the budget that all processes share.
 pub fn take(bytes: u64) -> Result<(), Refusal> {
-    let most = super::config().max_bytes;
+    let most = config().max_bytes;
     let used = USED.fetch_add(bytes, Ordering::Relaxed);
     if used.saturating_add(bytes) > most {
         USED.fetch_sub(bytes, Ordering::Relaxed);
@@ -156,13 +167,13 @@ pub fn give_back(bytes: u64) {
 
 /// What is left of the budget, in bytes.
 pub fn left() -> u64 {
-    super::config().max_bytes.saturating_sub(USED.load(Ordering::Relaxed))
+    config().max_bytes.saturating_sub(USED.load(Ordering::Relaxed))
 }
 
 /// Bytes of contents in the spool: a file that all processes map. If that fails, each counts its own.
 static USED: LazyLock<&'static AtomicU64> = LazyLock::new(|| {
     let shared =
-        super::folder().and_then(|spool| files::quietly(|| shared_counter(&spool.join("used-bytes.bin"))).ok());
+        config::folder().and_then(|spool| files::quietly(|| shared_counter(&spool.join("used-bytes.bin"))).ok());
     shared.unwrap_or_else(|| Box::leak(Box::new(AtomicU64::new(0))))
 });
 

@@ -3,6 +3,7 @@
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
@@ -52,6 +53,18 @@ pub struct Config {
     pub verify: Verify,
 }
 
+static CONFIG: LazyLock<Config> = LazyLock::new(Config::read);
+
+/// What kassay asks for.
+pub fn config() -> &'static Config {
+    &CONFIG
+}
+
+/// The spool, if there is one.
+pub fn folder() -> Option<&'static Path> {
+    config().spool.as_deref()
+}
+
 /// Which launches of a woven kernel are compared with the program's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,7 +102,7 @@ impl Default for Config {
 
 impl Config {
     /// Reads what the environment names. Without a spool, or if it cannot be read, nothing is captured.
-    pub fn read() -> Config {
+    fn read() -> Config {
         let spool = std::env::var_os("KASSAY_SPOOL").filter(|name| !name.is_empty()).map(PathBuf::from);
         // The program may change its working directory.
         let spool = spool.and_then(|spool| std::path::absolute(spool).ok());

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
@@ -58,11 +59,11 @@ pub fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Returns a name in `tmp/` that nobody else uses.
+/// Returns a name in `tmp/` that is not in use.
 pub fn temporary(spool: &Path) -> std::path::PathBuf {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let (process, random) = (std::process::id(), super::process::random());
+    let (process, random) = (std::process::id(), random());
     spool.join("tmp").join(format!("{process}-{number}-{random:016x}"))
 }
 
@@ -92,4 +93,26 @@ pub fn append_line(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_vec(value)?;
     text.push(b'\n');
     quietly(|| OpenOptions::new().append(true).create(true).mode(0o600).open(path)?.write_all(&text))
+}
+
+/// Milliseconds since 1970.
+pub fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0))
+}
+
+/// A random number, also in a process that has just been forked.
+pub fn random() -> u64 {
+    let mut bytes = [0; 8];
+    // SAFETY: the buffer has that many bytes.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    if got == 8 { u64::from_ne_bytes(bytes) } else { now_ms() ^ u64::from(std::process::id()).rotate_left(32) }
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -8,49 +8,9 @@ pub mod counts;
 pub mod files;
 pub mod process;
 
-use std::path::Path;
-use std::sync::LazyLock;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use serde::Serialize;
-
-pub use config::Config;
-
-static CONFIG: LazyLock<Config> = LazyLock::new(Config::read);
-
-/// What kassay asks for.
-pub fn config() -> &'static Config {
-    &CONFIG
-}
-
-/// The spool, if there is one.
-pub fn folder() -> Option<&'static Path> {
-    config().spool.as_deref()
-}
-
-/// Milliseconds since 1970.
-pub fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(0))
-}
-
-/// A line of `notes.jsonl`.
-#[derive(Serialize)]
-struct Note<'a> {
-    time_ms: u64,
-    kind: &'a str,
-    message: &'a str,
-    #[serde(flatten)]
-    about: Option<About<'a>>,
-}
-
-/// The kernel that a note is about.
-#[derive(Serialize)]
-pub struct About<'a> {
-    pub program: &'a str,
-    pub kernel: &'a str,
-    /// Short, and the same for the same cause.
-    pub reason: &'a str,
-}
+pub use config::{config, folder};
+pub use files::now_ms;
+pub use process::About;
 
 /// Tells kassay something that is no launch. `kind` is for programs, `message` for people.
 pub fn note(kind: &str, message: &str) {
@@ -60,8 +20,7 @@ pub fn note(kind: &str, message: &str) {
 /// The same of a kernel.
 pub fn note_about(kind: &str, message: &str, about: Option<About>) {
     if let Some(process) = process::current() {
-        let note = Note { time_ms: now_ms(), kind, message, about };
-        let _ = files::append_line(&process.folder.join("notes.jsonl"), &note);
+        process.note(kind, message, about);
     }
 }
 

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde::Serialize;
 
 use super::counts::{Counts, Header, MAGIC, Row};
-use super::files;
-use crate::boundary;
+use super::{config, files};
+use crate::generation;
+use crate::lock::lock;
 
 /// This process's part of the spool.
 pub struct Process {
@@ -32,8 +33,8 @@ struct Record<'a> {
     schema: &'static str,
     pid: u32,
     parent: u32,
-    /// Clock ticks from boot to the process's start (`/proc/PID/stat`, field 22), which tells processes apart that had the
-    /// same number.
+    /// Clock ticks from boot to the process's start (`/proc/PID/stat`, field 22), which tells processes apart that had
+    /// the same number.
     start_ticks: u64,
     started_ms: u64,
     command: Vec<String>,
@@ -46,7 +47,26 @@ struct Record<'a> {
     layer_version: &'static str,
 }
 
-/// What is known of the process, by the generation (`lifecycle`) in which it was found out.
+/// A line of `notes.jsonl`.
+#[derive(Serialize)]
+struct Note<'a> {
+    time_ms: u64,
+    kind: &'a str,
+    message: &'a str,
+    #[serde(flatten)]
+    about: Option<About<'a>>,
+}
+
+/// The kernel that a note is about.
+#[derive(Serialize)]
+pub struct About<'a> {
+    pub program: &'a str,
+    pub kernel: &'a str,
+    /// Short, and the same for the same cause.
+    pub reason: &'a str,
+}
+
+/// What is known of the process, by the generation (`generation`) in which it was found out.
 pub struct Current {
     process: Option<Arc<Process>>,
     generation: u64,
@@ -57,17 +77,16 @@ static CURRENT: Mutex<Current> = Mutex::new(Current { process: None, generation:
 
 /// Notes the first call in this process; writes `process.json` at once, so that kassay knows that OpenCL was used.
 pub fn start(way: &'static str) {
-    boundary::lock(&CURRENT).way.get_or_insert(way);
+    lock(&CURRENT).way.get_or_insert(way);
     let _ = current();
-    crate::lifecycle::watch();
 }
 
 /// Returns this process's part of the spool; `None` if the layer has not been started. A spool that cannot be written
-/// gives counters that count for nobody.
+/// gives counters that nothing reads.
 pub fn current() -> Option<Arc<Process>> {
-    let mut current = boundary::lock(&CURRENT);
+    let mut current = lock(&CURRENT);
     let way = current.way?;
-    let generation = crate::lifecycle::generation();
+    let generation = generation::current();
     if let Some(process) = current.process.as_ref().filter(|_| current.generation == generation) {
         return Some(process.clone());
     }
@@ -76,23 +95,23 @@ pub fn current() -> Option<Arc<Process>> {
     current.process = Some(process.clone());
     current.generation = generation;
     drop(current);
-    if let Some(error) = &super::config().error {
-        super::note("config-unreadable", error);
+    if let Some(error) = &config().error {
+        process.note("config-unreadable", error, None);
     }
     Some(process)
 }
 
 /// Locks this module for the time of a fork.
 pub fn hold() -> MutexGuard<'static, Current> {
-    boundary::lock(&CURRENT)
+    lock(&CURRENT)
 }
 
 impl Process {
     fn create(way: &str, forked_from: Option<&str>) -> Process {
         let pid = std::process::id();
         let stat = stat();
-        let name = format!("{pid}-{}-{:016x}", stat.start_ticks, random());
-        let spool = super::folder();
+        let name = format!("{pid}-{}-{:016x}", stat.start_ticks, files::random());
+        let spool = config::folder();
         let folder = spool.map(|spool| spool.join("processes").join(&name));
         let made = spool.zip(folder.as_ref()).is_some_and(|(spool, folder)| {
             let record = Record {
@@ -100,7 +119,7 @@ impl Process {
                 pid,
                 parent: std::os::unix::process::parent_id(),
                 start_ticks: stat.start_ticks,
-                started_ms: super::now_ms(),
+                started_ms: files::now_ms(),
                 command: command(),
                 executable: std::env::current_exe().ok().map(|path| path.to_string_lossy().into_owned()),
                 directory: std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned()),
@@ -108,7 +127,7 @@ impl Process {
                 forked_from,
                 layer_version: env!("CARGO_PKG_VERSION"),
             };
-            // A spool that is gone is not made anew: nobody would read it.
+            // A spool that is gone is not made anew: it would not be read.
             spool.is_dir()
                 && ["tmp", "blobs", "programs"].iter().all(|part| files::make_folder(&spool.join(part)).is_ok())
                 && files::make_folder(&folder.join("launches")).is_ok()
@@ -127,6 +146,12 @@ impl Process {
             unknown,
             sequence: AtomicU64::new(0),
         }
+    }
+
+    /// Tells kassay something that is no launch.
+    pub fn note(&self, kind: &str, message: &str, about: Option<About>) {
+        let note = Note { time_ms: files::now_ms(), kind, message, about };
+        let _ = files::append_line(&self.folder.join("notes.jsonl"), &note);
     }
 
     /// Adds one to a counter of the process.
@@ -158,12 +183,4 @@ fn stat() -> Stat {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = text.rsplit_once(')').map_or("", |(_, rest)| rest);
     Stat { start_ticks: fields.split_ascii_whitespace().nth(19).and_then(|field| field.parse().ok()).unwrap_or(0) }
-}
-
-/// A random number, also in a process that has just been forked.
-pub fn random() -> u64 {
-    let mut bytes = [0; 8];
-    // SAFETY: the buffer has that many bytes.
-    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
-    if got == 8 { u64::from_ne_bytes(bytes) } else { super::now_ms() ^ u64::from(std::process::id()).rotate_left(32) }
 }

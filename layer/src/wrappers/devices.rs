@@ -1,21 +1,19 @@
-//! Devices and contexts. With `as_gpu`, a request for a GPU that finds none gets the CPU, which then calls itself a GPU.
+//! Devices and contexts. With `as_gpu`, a request for a GPU that finds none gets the CPU, which then calls itself a
+//! GPU.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
 use opencl_sys::{
-    CL_CONTEXT_PLATFORM, CL_DEVICE_IL_VERSION, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU,
-    CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION, cl_context, cl_context_properties,
-    cl_device_id, cl_device_info, cl_device_type, cl_int, cl_platform_id, cl_uint,
+    CL_CONTEXT_PLATFORM, CL_DEVICE_NOT_FOUND, CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, cl_context,
+    cl_context_properties, cl_device_id, cl_device_info, cl_device_type, cl_int, cl_platform_id, cl_uint,
 };
 
 use super::ContextCallback;
 use crate::boundary::shielded;
 use crate::driver::{Driver, call};
-use crate::lifecycle;
+use crate::generation;
 use crate::live;
 use crate::platforms;
-use crate::shadow::program::Device;
 use crate::shadow::{self, Context, key, retained};
 use crate::spool::config;
 use crate::spool::counts::Header;
@@ -114,7 +112,7 @@ fn counted(context: cl_context) -> cl_context {
     if !context.is_null() {
         shielded(platforms::note_order);
         shielded(|| {
-            let known = Context { references: 1, generation: lifecycle::generation() };
+            let known = Context { references: 1, generation: generation::current() };
             shadow::state().contexts.insert(key(context), known);
             process::count(Header::Contexts);
         });
@@ -142,58 +140,5 @@ fn forget(context: cl_context) {
     let is_done = shadow::state().release_context(key(context));
     if is_done {
         live::context_is_done(key(context));
-    }
-}
-
-/// Asks for a text of OpenCL: `ask` takes room, where to write, and where to write how much there is.
-pub fn text(ask: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Option<String> {
-    let mut size = 0;
-    if ask(0, std::ptr::null_mut(), &mut size) != 0 {
-        return None;
-    }
-    let mut bytes = vec![0_u8; size];
-    if ask(size, bytes.as_mut_ptr().cast(), std::ptr::null_mut()) != 0 {
-        return None;
-    }
-    while bytes.last() == Some(&0) {
-        bytes.pop();
-    }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Asks a driver about a device, once.
-///
-/// # Safety
-/// The device must be one of the driver's.
-pub unsafe fn describe(driver: &Driver, device: cl_device_id) -> Arc<Device> {
-    if let Some(known) = shadow::state().devices.get(&key(device)) {
-        return known.clone();
-    }
-    let ask = |what: u32| {
-        text(|size, value, size_ret| call!(driver, clGetDeviceInfo(device, what, size, value, size_ret)))
-            .unwrap_or_default()
-    };
-    let about = Arc::new(Device {
-        name: ask(CL_DEVICE_NAME),
-        vendor: ask(CL_DEVICE_VENDOR),
-        version: ask(CL_DEVICE_VERSION),
-        driver: ask(CL_DRIVER_VERSION),
-        kind: kind(driver, device),
-        il_version: ask(CL_DEVICE_IL_VERSION),
-    });
-    shadow::state().devices.insert(key(device), about.clone());
-    about
-}
-
-/// Asks a driver of what kind a device is.
-unsafe fn kind(driver: &Driver, device: cl_device_id) -> &'static str {
-    let mut bits: cl_device_type = 0;
-    let size = size_of::<cl_device_type>();
-    let value = (&raw mut bits).cast::<c_void>();
-    match call!(driver, clGetDeviceInfo(device, CL_DEVICE_TYPE, size, value, std::ptr::null_mut())) {
-        0 if bits & CL_DEVICE_TYPE_GPU != 0 => "gpu",
-        0 if bits & CL_DEVICE_TYPE_CPU != 0 => "cpu",
-        0 => "accelerator",
-        _ => "unknown",
     }
 }

@@ -6,9 +6,8 @@ use opencl_sys::{
     CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_FUNCTION_NAME, cl_int, cl_kernel, cl_kernel_exec_info, cl_program, cl_uint,
 };
 
-use super::devices::text;
 use crate::boundary::shielded;
-use crate::driver::{Driver, call};
+use crate::driver::{Driver, call, text};
 use crate::live;
 use crate::shadow::kernel::{Argument, Bytes};
 use crate::shadow::{self, key, retained};
@@ -62,6 +61,7 @@ fn add(program: cl_program, kernel: cl_kernel, name: &str) {
     let mut state = shadow::state();
     if let Some(build) = state.programs.get(&key(program)).and_then(|program| program.build.clone()) {
         state.add_kernel(key(kernel), name, build);
+        live::kernel_is_new(key(kernel));
     }
     drop(state);
     process::count(Header::Kernels);
@@ -74,8 +74,8 @@ pub unsafe fn clone(driver: &'static Driver, kernel: cl_kernel, error: *mut cl_i
             let mut state = shadow::state();
             if let Some(mut known) = state.kernels.get(&key(kernel)).cloned() {
                 known.references = 1;
-                known.twins = Vec::new();
-                state.put_kernel(key(copy), known);
+                state.kernels.insert(key(copy), known);
+                live::kernel_is_new(key(copy));
             }
             drop(state);
             process::count(Header::Kernels);
@@ -105,10 +105,9 @@ fn forget(kernel: cl_kernel) {
     let Some(known) = state.kernels.get_mut(&key(kernel)) else { return };
     known.references -= 1;
     if known.references == 0 {
-        let gone = state.kernels.remove(&key(kernel));
+        state.kernels.remove(&key(kernel));
         drop(state);
-        // The twins go with it, by calls to the driver.
-        gone.into_iter().flat_map(|kernel| kernel.twins).for_each(live::forget);
+        live::kernel_is_gone(key(kernel));
     }
 }
 

@@ -6,8 +6,9 @@ use opencl_sys::{cl_command_queue, cl_event, cl_int, cl_kernel, cl_mem, cl_uint}
 
 use super::NativeKernel;
 use crate::boundary::shielded;
-use crate::capture::{self, Request};
+use crate::capture;
 use crate::driver::{Driver, call};
+use crate::launch::Request;
 use crate::shadow::{self, key};
 
 /// Copies as many sizes as there are dimensions.

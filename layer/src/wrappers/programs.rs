@@ -4,56 +4,25 @@ use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Arc;
 
 use opencl_sys::{
-    CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_DEVICES, cl_context, cl_device_id,
-    cl_int, cl_program, cl_program_info, cl_uint,
+    CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, cl_context, cl_device_id, cl_int, cl_program,
+    cl_program_info, cl_uint,
 };
-use serde::Serialize;
 
 use super::BuildCallback;
-use super::devices::{describe, text};
 use crate::boundary::shielded;
-use crate::capture::record::hex;
-use crate::driver::{Driver, call};
-use crate::includes::{self, Included, Name};
-use crate::shadow::program::{Build, Device, Header, Id, Origin, Piece, Program, SpecialisationConstant};
+use crate::driver::programs::{binary, devices_of, list};
+use crate::driver::{Driver, call, text};
+use crate::program::includes::{self, Name};
+use crate::program::record::{self, Status};
+use crate::program::{Build, Header, Origin, Program, SpecialisationConstant};
+use crate::shadow::device::describe;
 use crate::shadow::{self, key, retained};
+use crate::spool::blobs::{self, Piece};
 use crate::spool::counts::Header as Counter;
-use crate::spool::{self, blobs, files, process};
+use crate::spool::files::hex;
+use crate::spool::process;
 
 const NULL: *mut c_void = std::ptr::null_mut();
-
-/// How a build ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    Success,
-    Error(cl_int),
-    /// It goes on while the program does something else.
-    Unknown,
-}
-
-/// `programs/ID.json`.
-#[derive(Serialize)]
-struct Record<'a> {
-    schema: &'static str,
-    id: &'a Id,
-    #[serde(flatten)]
-    origin: &'a Origin,
-    stage: &'a str,
-    options: Option<&'a str>,
-    headers: &'a [Header],
-    constants: &'a [SpecialisationConstant],
-    includes: &'a [Included],
-    device: &'a Device,
-    status: &'static str,
-    /// What the driver returned, if it failed.
-    error: Option<cl_int>,
-    log: Option<String>,
-    /// What the driver hands out for a program that has no source.
-    built: Option<Piece>,
-    /// The working directory during the build: relative includes are below it.
-    directory: Option<String>,
-}
 
 fn add(handle: cl_program, origin: impl FnOnce() -> Origin) -> cl_program {
     add_with(handle, || (origin(), Vec::new()))
@@ -337,22 +306,6 @@ pub unsafe fn link(
     program
 }
 
-/// The devices of a program, in the driver's order.
-unsafe fn devices_of(driver: &Driver, program: cl_program) -> Vec<cl_device_id> {
-    list(driver, program, CL_PROGRAM_DEVICES, NULL)
-}
-
-/// A list that `clGetProgramInfo` gives.
-unsafe fn list<T: Copy>(driver: &Driver, program: cl_program, what: u32, empty: T) -> Vec<T> {
-    let mut size = 0;
-    if call!(driver, clGetProgramInfo(program, what, 0, NULL, &mut size)) != 0 {
-        return Vec::new();
-    }
-    let mut values = vec![empty; size / size_of::<T>()];
-    let result = call!(driver, clGetProgramInfo(program, what, size, values.as_mut_ptr().cast(), std::ptr::null_mut()));
-    if result == 0 { values } else { Vec::new() }
-}
-
 /// Remembers a build and writes the program, for each of its devices.
 unsafe fn built(
     driver: &Driver,
@@ -398,72 +351,13 @@ unsafe fn built(
         let has_source = matches!(build.origin, Origin::Source { .. });
         let binary =
             || (status == Status::Success && !has_source).then(|| binary_of(driver, program, device)).flatten();
-        write_record(&build, &about, &id, status, log, binary);
+        record::write(&build, &about, &id, status, log, binary);
     }
 }
 
 /// What the driver hands out for one device.
 unsafe fn binary_of(driver: &Driver, program: cl_program, device: cl_device_id) -> Option<Piece> {
     binary(driver, program, device).map(|binary| blobs::keep_code(&binary))
-}
-
-/// The binary of a program that was built for a device.
-pub unsafe fn binary(driver: &Driver, program: cl_program, device: cl_device_id) -> Option<Vec<u8>> {
-    let at = devices_of(driver, program).iter().position(|other| *other == device)?;
-    let sizes: Vec<usize> = list(driver, program, CL_PROGRAM_BINARY_SIZES, 0);
-    let mut binaries: Vec<Vec<u8>> = sizes.iter().map(|size| vec![0; *size]).collect();
-    let mut pointers: Vec<*mut u8> = binaries.iter_mut().map(|binary| binary.as_mut_ptr()).collect();
-    let bytes = size_of_val(pointers.as_slice());
-    let to = pointers.as_mut_ptr().cast();
-    let result = call!(driver, clGetProgramInfo(program, CL_PROGRAM_BINARIES, bytes, to, std::ptr::null_mut()));
-    if result != 0 || at >= binaries.len() {
-        return None;
-    }
-    Some(binaries.swap_remove(at)).filter(|binary| !binary.is_empty())
-}
-
-/// Writes a program of which a kernel is launched, unless it is there.
-pub fn write(build: &Build, device: &Device, id: &Id, status: Status, log: Option<String>) {
-    write_record(build, device, id, status, log, || None);
-}
-
-fn write_record(
-    build: &Build,
-    device: &Device,
-    id: &Id,
-    status: Status,
-    log: Option<String>,
-    built: impl FnOnce() -> Option<Piece>,
-) {
-    let Some(spool) = spool::folder() else { return };
-    let path = spool.join("programs").join(format!("{id}.json"));
-    // A program that is there was built; an unknown end is replaced by a known one.
-    let is_known = |text: String| !text.contains("\"status\":\"unknown\"");
-    if std::fs::read_to_string(&path).is_ok_and(is_known) {
-        return;
-    }
-    let (status, error) = match status {
-        Status::Success => ("success", None),
-        Status::Error(error) => ("error", Some(error)),
-        Status::Unknown => ("unknown", None),
-    };
-    let record = Record {
-        schema: "kassay.spool-program/1",
-        id,
-        origin: &build.origin,
-        stage: build.stage,
-        options: build.options.as_deref(),
-        headers: &build.headers,
-        constants: &build.constants,
-        includes: &build.includes,
-        device,
-        status,
-        error,
-        log,
-        built: built(),
-        directory: std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned()),
-    };
-    let _ = files::write_json(spool, &path, &record);
 }
 
 pub unsafe fn retain(driver: &'static Driver, program: cl_program) -> cl_int {

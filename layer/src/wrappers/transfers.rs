@@ -1,12 +1,12 @@
-//! Commands that write memory: what is written is marked, for launches whose memory nobody has written, and for
+//! Commands that write memory: what is written is marked, for launches whose memory was never written, and for
 //! snapshots that another thread is taking.
 
 use std::ffi::c_void;
 
 use opencl_sys::{CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, cl_map_flags, cl_mem};
 
-use super::Outcome;
 use crate::boundary::shielded;
+use crate::driver::Outcome;
 use crate::shadow::{self, key};
 
 /// What a command writes.

@@ -1,5 +1,5 @@
-//! A stand-in for kassay: a thread that answers requests for woven code. It adds an argument to each kernel, a probe whose
-//! first word counts work-items.
+//! A stand-in for kassay: a thread that answers requests for woven code. It adds an argument to each kernel, a probe
+//! whose first word counts work-items.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -96,7 +96,7 @@ fn reply(stream: &UnixStream, heard: &Mutex<Vec<Value>>, answer: impl FnOnce(&Va
     let mut stream = stream;
     let mut answer = answer(&request);
     answer.push(b'\n');
-    // Whoever asked may be gone.
+    // The asker may be gone.
     let _ = stream.write_all(&answer);
 }
 

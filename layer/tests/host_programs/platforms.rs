@@ -4,7 +4,8 @@ use std::process::Command;
 
 use crate::harness::{Process, Program, Spool, Way};
 
-/// Runs a program that takes what comes first, with a loader that has the proxy and another driver. Returns what it prints.
+/// Runs a program that takes what comes first, with a loader that has the proxy and another driver. Returns what it
+/// prints.
 fn with_other_driver(way: Way, config: &str, variables: &[(&str, &str)]) -> (Vec<String>, Process) {
     let program = Program::new("order");
     let spool = Spool::new(config);

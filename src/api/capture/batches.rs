@@ -1,4 +1,5 @@
-//! Makes the suites of many kernels: in children, several at a time. Each takes some kernels and runs their suites by one worker process.
+//! Makes the suites of many kernels: in children, several at a time. Each takes some kernels and runs their suites by
+//! one worker process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,16 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::forked::{self, Job, Limit};
+use kassay_base::json;
+use kassay_results::result::Device;
+use kassay_run::host::{self, LaunchedKernel, Spool};
 use serde::{Deserialize, Serialize};
 
 use super::super::host_kernel::{FolderNames, NOT_COMPILED, cannot_write};
 use super::super::observer::{Keeper, Message, run_parallel};
 use super::super::options::OpenOptions;
 use super::suites::{Made, Writer, left_out};
-use crate::error::{Error, Result};
-use crate::host::{self, LaunchedKernel, Spool};
-use crate::kernel::forked::{self, Job, Limit};
-use crate::result::Device;
 
 /// Kernels of a child, at most: what LLVM allocates, it frees only by ending.
 const MOST: usize = 32;
@@ -46,11 +48,11 @@ struct Answer {
 /// What a child is given.
 #[derive(Serialize, Deserialize)]
 struct Given {
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     folder: PathBuf,
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     staging: PathBuf,
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     spool: PathBuf,
     /// How many processes of the program made OpenCL calls.
     processes: usize,
@@ -168,7 +170,7 @@ impl Maker<'_> {
         };
         let job = Job::new(make, &given, &[]).with_children();
         let bytes = forked::attempt(Limit::of(longest.min(FOR_EVER)), "the suites of captured kernels", job)?;
-        serde_json::from_slice(&bytes).map_err(|error| Error::internal(format!("suites cannot be read: {error}")))
+        json::read(&bytes).map_err(|error| Error::internal(format!("suites cannot be read: {error}")))
     }
 }
 
@@ -182,7 +184,7 @@ fn make(given: Given, _: &[u8]) -> Result<Vec<u8>> {
     let of = |(kernel, name): &(LaunchedKernel, String)| make_one(&mut writer, kernel, name, [&folder, &staging]);
     let made: Result<Vec<Made>> = kernels.iter().map(of).collect();
     let answer = Answer { made: made?, device: writer.device(), told: keeper.take() };
-    serde_json::to_vec(&answer).map_err(|error| Error::internal(format!("suites cannot be told: {error}")))
+    json::bytes(&answer).map_err(|error| Error::internal(format!("suites cannot be told: {error}")))
 }
 
 /// Removes what there is of a kernel.
@@ -192,8 +194,8 @@ fn clear(folders: [&Path; 2], name: &str) {
     }
 }
 
-/// Makes the suite of a kernel. If it cannot be written, the first half of its launches is tried, and so on: a suite takes as much
-/// room again as the spool. The others are left out.
+/// Makes the suite of a kernel. If it cannot be written, the first half of its launches is tried, and so on: a suite
+/// takes as much room again as the spool. The others are left out.
 fn make_one(writer: &mut Writer<'_>, kernel: &LaunchedKernel, name: &str, folders: [&Path; 2]) -> Result<Made> {
     let launches = kernel.kept.len();
     let (mut most, mut lost) = (launches, None);

@@ -11,20 +11,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files::{self, OutputLock, private};
+use kassay_base::json;
+use kassay_results::result::capture::{self as result, CaptureResult};
+use kassay_results::result::{Header, store};
+use kassay_run::host::{
+    self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Session, SourceFiles, Spool, Verify,
+};
+
 use super::host_kernel::{self, cannot_write, no_call};
 use super::live::{CoverageWeaver, verified};
 use super::options::{OpenOptions, options};
-use crate::error::{Error, Result};
-use crate::files::{self, OutputLock, private};
-use crate::host::{self, BuildStatus, CaptureSettings, Ended, LaunchedKernel, Session, SourceFiles, Spool, Verify};
-use crate::result::capture::{self as result, CaptureResult};
-use crate::result::{Header, store};
 
 options! {
     /// Options of [`capture`].
     pub struct CaptureOptions {
         /// Whether requests for a GPU get the CPU device where there is no GPU.
-        as_gpu: bool = false,
+        shown_as_gpu: bool = false,
         /// Launches kept of a kernel, at most.
         max_launches: u64 = 8,
         /// Bytes of contents kept of all launches together, at most.
@@ -33,15 +37,15 @@ options! {
         kernels: Vec<String> = Vec::new(),
         /// Whether to keep all launches, as far as `max_bytes` goes.
         all: bool = false,
-        /// Whether launches that cover what no earlier one of their kernel has covered are kept, too. The program's kernels then
-        /// run with probes.
+        /// Whether launches that cover what no earlier one of their kernel has covered are kept, too. The program's
+        /// kernels then run with probes.
         sample_by_coverage: bool = false,
         /// Which launches of a woven kernel are compared with the program's own.
         verify: Verify = Verify::First,
         /// Whether the suites are run: without, they expect what the program's launches left, bit for bit.
         replay: bool = true,
-        /// Whether the program is run once more before, without kassay, to measure how long that takes. Whatever it does, it then
-        /// does twice.
+        /// Whether the program is run once more before, without kassay, to measure how long that takes. Whatever it
+        /// does, it then does twice.
         measure_native: bool = false,
     }
 }
@@ -51,13 +55,13 @@ const RESULT: &str = "capture.json";
 /// The folders that it is making: what a capture that is killed has left is known by it.
 const UNFINISHED: &str = "capture.unfinished.json";
 
-/// Runs a host program, keeps launches of its kernels as suites in `folder`, and runs these on the same device to find out
-/// which tolerances they need. Writes `folder/capture.json`. The program runs with this process's standard streams and
-/// working directory.
+/// Runs a host program, keeps launches of its kernels as suites in `folder`, and runs these on the same device to find
+/// out which tolerances they need. Writes `folder/capture.json`. The program runs with this process's standard streams
+/// and working directory.
 ///
 /// # Errors
-/// `Caller` if there is no such program, or the folder holds anything but an earlier capture; `Environment` if the program
-/// made no OpenCL call, or files cannot be written. What cannot be captured is part of the result.
+/// `Caller` if there is no such program, or the folder holds anything but an earlier capture; `Environment` if the
+/// program made no OpenCL call, or files cannot be written. What cannot be captured is part of the result.
 pub fn capture(
     command: &[OsString],
     folder: &Path,
@@ -84,10 +88,19 @@ pub(super) fn capture_by(
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
     let _claim = OutputLock::of_folder(folder)?;
-    let CaptureOptions { as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage, verify, .. } =
+    let CaptureOptions { shown_as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage, verify, .. } =
         options.clone();
     let after = true;
-    let settings = CaptureSettings { after, as_gpu, max_launches, max_bytes, kernels, all, sample_by_coverage, verify };
+    let settings = CaptureSettings {
+        after,
+        as_gpu: shown_as_gpu,
+        max_launches,
+        max_bytes,
+        kernels,
+        all,
+        sample_by_coverage,
+        verify,
+    };
     let mut session = Session::new(folder, &settings)?;
     if sample_by_coverage {
         let weaver = CoverageWeaver::new(session.spool(), open, false, settings.kernels).with_one_slot();
@@ -132,8 +145,8 @@ pub(super) fn capture_by(
     lost.map_or(Ok(result), |error| Err(error.help(format!("free some space; {} says what is kept", RESULT))))
 }
 
-/// Returns the folders of the suites of an earlier capture, and what one that was killed has left; nothing if the folder is
-/// empty or not there.
+/// Returns the folders of the suites of an earlier capture, and what one that was killed has left; nothing if the
+/// folder is empty or not there.
 fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
     files::remove_left(folder);
     let names: Vec<OsString> = match fs::read_dir(folder) {
@@ -153,8 +166,8 @@ fn earlier(folder: &Path) -> Result<Vec<PathBuf>> {
         return Ok(left);
     }
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
-    let known = text(RESULT).and_then(|text| serde_json::from_str::<CaptureResult>(&text).ok());
-    let unfinished = text(UNFINISHED).and_then(|text| serde_json::from_str::<Vec<PathBuf>>(&text).ok());
+    let known = text(RESULT).and_then(|text| json::read::<CaptureResult>(text.as_bytes()).ok());
+    let unfinished = text(UNFINISHED).and_then(|text| json::read::<Vec<PathBuf>>(text.as_bytes()).ok());
     if known.is_none() && unfinished.is_none() {
         return Err(Error::caller(format!("{} holds files that are not of a capture", folder.display()))
             .help("name an empty folder, or one that does not exist"));

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use kassay_base::error::Result;
+use kassay_model::interface::{Arg, ArgSource, Interface};
+use kassay_results::result::capture::{MeasuredTolerance, NotReproduced, NotReproducedReason, Replay};
+use kassay_run::exec::{Executor, Fault, Observation};
+use kassay_run::host::Launch;
+use kassay_suite::compare::{self, Deviation, Tolerance};
+use kassay_suite::resolve::{self, Expectation};
+
 use super::super::opened::Opened;
 use super::super::run;
-use crate::error::Result;
-use crate::exec::{Executor, Fault, Observation};
-use crate::host::Launch;
-use crate::kernel::interface::{Arg, ArgSource, Interface};
-use crate::result::capture::{MeasuredTolerance, NotReproduced, NotReproducedReason, Replay};
-use crate::suite::compare::{self, Deviation, Tolerance};
-use crate::suite::resolve::{self, Expectation};
 
 /// A launch as a test, without its contents.
 pub(super) struct Test {
@@ -43,8 +44,8 @@ enum Shown {
 /// What two runs of a test have shown: of each output, by its position, or why it did not end.
 type Ran = std::result::Result<Vec<(u32, Shown)>, String>;
 
-/// Runs the tests and changes what they expect: tolerances as they were measured, and nothing of what was not reproduced.
-/// Returns what was found, and the executors.
+/// Runs the tests and changes what they expect: tolerances as they were measured, and nothing of what was not
+/// reproduced. Returns what was found, and the executors.
 ///
 /// # Errors
 /// Those of [`run::each_test_on`].

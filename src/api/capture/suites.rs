@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kassay_base::error::{Error, Result};
+use kassay_results::result::Device;
+use kassay_results::result::capture::{LeftOut, Replay};
+use kassay_run::exec::{DeviceRequest, Executor, StartedExecutors, StartingExecutors};
+use kassay_run::host::{self, Contents, Converted, LaunchedKernel, Reason, Spool};
+use kassay_suite::write::NewTest;
 use serde::{Deserialize, Serialize};
 
 use super::super::executors;
 use super::super::host_kernel::{Folder, HostKernel, NO_CODE, NOT_COMPILED, cannot_write};
 use super::super::options::OpenOptions;
 use super::replay::{self, Test};
-use crate::error::{Error, Result};
-use crate::exec::{DeviceRequest, Executor, StartedExecutors, StartingExecutors};
-use crate::host::{self, Contents, Converted, LaunchedKernel, Reason, Spool};
-use crate::result::Device;
-use crate::result::capture::{LeftOut, Replay};
-use crate::suite::write::NewTest;
 
 /// Launches that are not kept, as results have them.
 pub fn left_out(reasons: BTreeMap<Reason, u64>) -> Vec<LeftOut> {
@@ -100,7 +100,8 @@ fn start(open: &OpenOptions) -> Result<StartingExecutors> {
 }
 
 impl<'a> Writer<'a> {
-    /// Begins in a folder that is there. `spool` comes with the number of processes. `replay`: whether the suites are run.
+    /// Begins in a folder that is there. `spool` comes with the number of processes. `replay`: whether the suites are
+    /// run.
     pub fn new(
         folder: &'a Path,
         staging: &'a Path,
@@ -166,8 +167,8 @@ impl<'a> Writer<'a> {
         Ok(Made::failed(kernel, reason, why))
     }
 
-    /// Writes the suite, runs it, writes what it then expects, and puts it in place. Contents are in memory only while they
-    /// are written.
+    /// Writes the suite, runs it, writes what it then expects, and puts it in place. Contents are in memory only while
+    /// they are written.
     fn finish(
         &mut self,
         draft: &HostKernel,

@@ -2,43 +2,31 @@
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+use kassay_base::error::{Error, Result};
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::sync::budget::Budget;
+use kassay_judge::sync::checking::{self, Case};
+use kassay_judge::sync::device_pass::Looked;
+use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
+use kassay_judge::sync::findings::{self, Found, Reader};
+use kassay_judge::sync::{amplification, reproduction, schedule_independence};
+use kassay_model::native::table::HostTable;
+use kassay_results::result::check::{
+    Amplification, CheckResult, DeviceRun, DeviceVerdict, Finding, FindingKind, HoldsFor, Input, Verdict,
+};
+use kassay_results::result::{Device, Header};
+use kassay_run::exec::simulator;
+use kassay_run::exec::simulator::observation::Simulation;
+use kassay_suite::launch::Launch;
 
 use super::super::executors;
 use super::super::input::Parsed;
 use super::super::opened::Opened;
+use super::loaded::LoadedSimulator;
+use super::measurements;
 use super::options::CheckOptions;
-use crate::coverage::build::KernelUnderTest;
-use crate::error::{Error, Result};
-use crate::exec::simulator::observation::{Simulation, SimulationOptions};
-use crate::exec::{ProgramId, Simulator, simulator};
-use crate::lower::host::table::HostTable;
-use crate::result::check::{
-    Amplification, CheckResult, DeviceRun, DeviceVerdict, Finding, FindingKind, HoldsFor, Input, Verdict,
-};
-use crate::result::{Device, Header};
-use crate::suite::launch::Launch;
-use crate::sync::budget::Budget;
-use crate::sync::checking::{self, Case, Simulate};
-use crate::sync::device_pass::Looked;
-use crate::sync::divergence_cause::DivergenceAnalysis;
-use crate::sync::findings::{self, Found, Reader};
-use crate::sync::{amplification, reproduction, schedule_independence};
-
-/// A simulator that has loaded the kernel; counts its launches.
-pub(super) struct LoadedSimulator<'s> {
-    pub simulator: &'s mut Simulator,
-    pub program: ProgramId,
-    pub timeout: Duration,
-    pub launches: u64,
-}
-
-impl Simulate for LoadedSimulator<'_> {
-    fn simulate(&mut self, launch: &Launch, options: &SimulationOptions) -> Result<Simulation> {
-        self.launches += 1;
-        self.simulator.simulate(self.program, launch, options, self.timeout, &[])
-    }
-}
 
 /// A kernel that is judged.
 pub(super) struct Judging<'a, 'c> {
@@ -85,6 +73,10 @@ impl Judging<'_, '_> {
             ..checking::CheckOptions::default()
         };
         let mut checked = checking::judge(simulators, &reader, cases, simulations, checking_options)?;
+        let measured = match options.measure {
+            true => measurements::notes(simulators, &reader, cases, &checked.inputs, budget)?,
+            false => Vec::new(),
+        };
         if let Some(Err(e)) = divergence_analysis.into_inner() {
             return Err(e);
         }
@@ -114,6 +106,7 @@ impl Judging<'_, '_> {
         let verdict = findings::verdict(&findings, checked.inputs.iter().any(Input::is_finished));
         notes.extend(checked.left_out);
         notes.extend(looked.notes);
+        notes.extend(measured);
         let amplification = match options.amplify {
             true => amplify(under_test, budget, &mut notes)?,
             false => None,
@@ -135,7 +128,12 @@ impl Judging<'_, '_> {
         })
     }
 
-    fn reproduce(&self, folder: &Path, found: &mut [crate::sync::findings::Found], cases: &[Case]) -> Result<()> {
+    fn reproduce(
+        &self,
+        folder: &Path,
+        found: &mut [kassay_judge::sync::findings::Found],
+        cases: &[Case],
+    ) -> Result<()> {
         let (opened, under_test) = (self.opened, &self.parsed.under_test);
         let arguments = opened.kernel_options().as_arguments();
         let kernel = reproduction::Kernel {
@@ -205,7 +203,7 @@ fn amplify(under_test: &KernelUnderTest<'_>, budget: Budget, notes: &mut Vec<Str
 
 /// Chooses the work-group size that the suite and the kernel leave open.
 pub(super) fn with_local_size(mut launch: Launch, under_test: &KernelUnderTest<'_>) -> Launch {
-    let max_group = crate::exec::simulator::device().max_work_group_size;
+    let max_group = kassay_run::exec::simulator::device().max_work_group_size;
     let range = &mut launch.range;
     range.decide_local(under_test.interface.required_local, max_group);
     launch

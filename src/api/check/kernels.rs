@@ -1,29 +1,31 @@
-//! The kernels of a program that is checked while it runs: compiled when their first launch comes, then run on the simulator
-//! launch by launch, and judged at the end.
+//! The kernels of a program that is checked while it runs: compiled when their first launch comes, then run on the
+//! simulator launch by launch, and judged at the end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kassay_base::error::{Error, Result};
+use kassay_judge::sync::budget::Budget;
+use kassay_judge::sync::checking::{self, Case};
+use kassay_judge::sync::device_pass::Looked;
+use kassay_judge::sync::{inputs, pool};
+use kassay_model::code::{HostCode, LoweringOptions};
+use kassay_results::result::check::CheckResult;
+use kassay_run::exec::simulator::observation::Simulation;
+use kassay_run::exec::{ProgramId, Simulator};
+use kassay_run::host::{self, Arrival, Contents, Reason, Spool};
+use kassay_suite::launch::{ArgValue, Launch};
+use kassay_suite::write::NewTest;
+
 use super::super::host_kernel::{Folder, FolderNames, HostKernel, NO_CODE, NOT_COMPILED};
 use super::super::input::SyntaxTree;
 use super::super::options::OpenOptions;
-use super::conclusion::{Judging, LoadedSimulator, with_local_size};
+use super::conclusion::{Judging, with_local_size};
+use super::loaded::LoadedSimulator;
 use super::options::CheckOptions;
 use super::queue::{self, LaunchId, Waiting};
-use crate::error::{Error, Result};
-use crate::exec::simulator::observation::Simulation;
-use crate::exec::{ProgramId, Simulator};
-use crate::host::{self, Arrival, Contents, Reason, Spool};
-use crate::lower::code::{HostCode, LoweringOptions};
-use crate::result::check::CheckResult;
-use crate::suite::launch::{ArgValue, Launch};
-use crate::suite::write::NewTest;
-use crate::sync::budget::Budget;
-use crate::sync::checking::{self, Case};
-use crate::sync::device_pass::Looked;
-use crate::sync::{inputs, pool};
 
 const NOT_SIMULATED: Reason = Reason { name: "not-simulated", meaning: "the simulator cannot run it" };
 const NO_TIME: Reason = Reason { name: "budget", meaning: "the budget was used up before it was checked" };
@@ -199,8 +201,8 @@ impl<'a> Kernels<'a> {
         Ok(true)
     }
 
-    /// Takes a kernel's next launch and makes an input of it, and compiles the kernel if need be. `None` if there is nothing
-    /// to run.
+    /// Takes a kernel's next launch and makes an input of it, and compiles the kernel if need be. `None` if there is
+    /// nothing to run.
     fn prepare(&mut self, at: usize, spool: &Spool, budget: Budget) -> Result<Option<(usize, Arrival, Case)>> {
         let Some(arrival) = self.all[at].waiting.take() else { return Ok(None) };
         let id = arrival.id();
@@ -325,8 +327,8 @@ impl<'a> Kernels<'a> {
         &self.all[at]
     }
 
-    /// Judges a kernel by the launches that were run and that `name` names; the others are as if they had not been. Returns
-    /// the launches with the result; `None` without launches.
+    /// Judges a kernel by the launches that were run and that `name` names; the others are as if they had not been.
+    /// Returns the launches with the result; `None` without launches.
     ///
     /// # Errors
     /// Those of the simulator, and `Environment` if reproductions cannot be written.

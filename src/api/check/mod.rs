@@ -2,6 +2,8 @@
 
 mod conclusion;
 mod kernels;
+mod loaded;
+mod measurements;
 mod options;
 mod program;
 mod queue;
@@ -9,34 +11,37 @@ mod queue;
 use std::cell::Cell;
 use std::time::Instant;
 
-use self::conclusion::{Judging, LoadedSimulator, with_local_size};
+use kassay_base::error::{Error, Result};
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::coverage::device_races::RaceSearch;
+use kassay_judge::generate::collisions::Suspect;
+use kassay_judge::generate::evolve::{self, EvolutionParameters};
+use kassay_judge::generate::launches::{self, FirstRound, Request};
+use kassay_judge::generate::planned_launch::GeneratedLaunch;
+use kassay_judge::generate::roles;
+use kassay_judge::sync::budget::Budget;
+use kassay_judge::sync::checking::{self, Case};
+use kassay_judge::sync::device_pass::{self, FirstPass, Looked};
+use kassay_judge::sync::findings::Reader;
+use kassay_judge::sync::schedule_families::Plan;
+use kassay_judge::sync::solved_inputs::{self, SuspectedConflict};
+use kassay_judge::sync::{inputs, join};
+use kassay_model::code::LoweringOptions;
+use kassay_model::native::table::HostTable;
+use kassay_results::result::check::CheckResult;
+use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_run::exec::simulator::shadow::FootprintCounter;
+use kassay_run::exec::{Simulator, StartingExecutors};
+use kassay_suite::launch::{Launch, NdRange};
+use kassay_suite::resolve::Test;
+
+use self::conclusion::{Judging, with_local_size};
+use self::loaded::LoadedSimulator;
 pub use self::options::{CheckOptions, CheckProgramOptions};
-pub use self::program::{Texts, check_program};
+pub use self::program::check_program;
 use super::executors;
 use super::input::{Parsed, SyntaxTree};
 use super::opened::Opened;
-use crate::coverage::build::KernelUnderTest;
-use crate::coverage::device_races::RaceSearch;
-use crate::error::{Error, Result};
-use crate::exec::simulator::observation::SimulationOptions;
-use crate::exec::{Simulator, StartingExecutors};
-use crate::generate::collisions::Suspect;
-use crate::generate::evolve::{self, EvolutionParameters};
-use crate::generate::launches::{self, FirstRound, Request};
-use crate::generate::planned_launch::GeneratedLaunch;
-use crate::generate::roles;
-use crate::lower::code::LoweringOptions;
-use crate::lower::host::table::HostTable;
-use crate::result::check::CheckResult;
-use crate::suite::launch::{Launch, NdRange};
-use crate::suite::resolve::Test;
-use crate::sync::budget::Budget;
-use crate::sync::checking::{self, Case, Simulate};
-use crate::sync::device_pass::{self, FirstPass, Looked};
-use crate::sync::findings::Reader;
-use crate::sync::schedule_families::Plan;
-use crate::sync::solved_inputs::{self, SuspectedConflict};
-use crate::sync::{inputs, join};
 
 /// The inputs that a kernel is checked with.
 #[derive(Default)]
@@ -64,8 +69,8 @@ const CONFIRMING_SHARE: f64 = 0.1;
 const SEARCH_SHARE: f64 = 0.5;
 
 /// Looks for races, barrier divergence, memory faults and redundant barriers: in the tests of a suite, or in launches
-/// that are generated if a kernel was opened. Runs on the simulator; if a device was asked for, that one looks for races in the
-/// inputs that the simulator does not finish.
+/// that are generated if a kernel was opened. Runs on the simulator; if a device was asked for, that one looks for
+/// races in the inputs that the simulator does not finish.
 ///
 /// ```
 /// # fn main() -> kassay::Result<()> {
@@ -87,19 +92,19 @@ pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
     if opened.is_suite() {
         options.check_for_suite()?;
     }
-    let variants = opened.variants();
+    let specialisations = opened.specialisations();
     let mut results: Vec<CheckResult> = Vec::new();
-    for (part, variant) in variants.iter().enumerate() {
+    for (part, specialisation) in specialisations.iter().enumerate() {
         let (mut own, mut budget) = (options.clone(), budget);
-        if variants.len() > 1 {
-            budget = budget.rest(variants.len() - part);
+        if specialisations.len() > 1 {
+            budget = budget.rest(specialisations.len() - part);
             own.reproduce = options.reproduce.as_ref().map(|folder| folder.join(format!("values-{}", part + 1)));
         }
-        let result = variant.with(SyntaxTree::Needed, |parsed| {
-            Checking { opened: variant, parsed, options: &own, budget, begun }.run()
+        let result = specialisation.with(SyntaxTree::Needed, |parsed| {
+            Checking { opened: specialisation, parsed, options: &own, budget, begun }.run()
         })?;
         if let Some(first) = results.first() {
-            variant.check_same("barriers", join::same_barriers(first, &result))?;
+            specialisation.check_same("barriers", join::same_barriers(first, &result))?;
         }
         results.push(result);
     }
@@ -160,10 +165,16 @@ impl Checking<'_, '_> {
         let mut looked = Looked::default();
         if let (Some(starting), Some(simulator)) = (starting, simulators.first_mut()) {
             let mut pass = first_pass(opened, under_test, starting)?;
-            judging.first_pass = Some(executors::device(pass.executor.device()));
             let (interface, source) = (&under_test.interface, opened.source());
             let reader = Reader { table: &code.table, interface, source: &source, diverging_branch: &|_| None };
-            looked = device_pass::look(&mut pass, simulator, &reader, &mut inputs.cases, &mut simulations, budget)?;
+            match executors::unfit_for(under_test, pass.executor.as_ref()) {
+                Some(why) => opened.observer().note(&format!("the simulator alone runs the inputs: {why}")),
+                None => {
+                    judging.first_pass = Some(executors::device(pass.executor.device()));
+                    looked =
+                        device_pass::look(&mut pass, simulator, &reader, &mut inputs.cases, &mut simulations, budget)?;
+                }
+            }
         }
         judging.judge(&code.table, &mut simulators, &inputs.cases, simulations, inputs.notes, looked)
     }
@@ -227,13 +238,15 @@ impl Checking<'_, '_> {
         let model = roles::infer(under_test)?;
         let request = self.request()?;
         let time = self.budget.up_to(SEARCH_SHARE);
+        let mut counter = FootprintCounter::default();
         let mut fitness = |launch: &Launch, _| {
             if time.is_over() {
                 return Ok(None);
             }
-            let deadline = time.end();
-            let options = SimulationOptions { races: true, footprint: true, deadline, ..SimulationOptions::default() };
-            Ok(simulator.simulate(&with_local_size(launch.clone(), under_test), &options)?.footprint)
+            let options = SimulationOptions { races: true, deadline: time.end(), ..SimulationOptions::default() };
+            let launch = with_local_size(launch.clone(), under_test);
+            let simulation = simulator.observe(&launch, &options, Some(&mut counter))?;
+            Ok(simulation.rejected.is_none().then(|| counter.total()))
         };
         let parameters = EvolutionParameters { deadline: time.end(), ..EvolutionParameters::default() };
         let found = evolve::evolve(&model, &request, &parameters, &mut fitness)?;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use kassay_base::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::super::options::{MAX_BUDGET, OpenOptions, check_range, options};
-use crate::error::{Error, Result};
 
 options! {
     /// Options of [`check`](super::check).
@@ -21,6 +21,8 @@ options! {
         amplify: bool = true,
         /// Whether to look for redundant barriers, which takes further runs without each barrier.
         redundant: bool = true,
+        /// Whether to measure bank conflicts of local memory, which takes a further run of each input; they are notes.
+        measure: bool = false,
         /// The time limit, opening included; notes say what was left undone. [`OpenOptions::budget`] limits the
         /// compilation.
         ///
@@ -29,7 +31,7 @@ options! {
         /// Whether to search also for inputs in which work-items access the same addresses.
         evolve: bool = false,
         /// The folder to which a suite is written for each finding, as `<n>/suite.toml`, that reproduces it.
-        #[serde(with = "crate::files::paths")]
+        #[serde(with = "kassay_base::files::paths")]
         reproduce: Option<PathBuf> = None,
         /// The number of schedules under which every input runs.
         schedules: u32 = 1,
@@ -40,7 +42,7 @@ options! {
     /// How a host program runs, and which of its launches are looked at.
     pub struct CheckProgramOptions {
         /// Whether requests for a GPU get the CPU device where there is no GPU.
-        as_gpu: bool = false,
+        shown_as_gpu: bool = false,
         /// Launches of a kernel that are looked at, at most.
         max_launches: u64 = 8,
         /// Bytes of contents kept of all launches together, at most.
@@ -49,8 +51,8 @@ options! {
         kernels: Vec<String> = Vec::new(),
         /// The folder that keeps kernels and launches as suites.
         keep: Option<PathBuf> = None,
-        /// The folder for texts of kernels that are in no other file that lasts; it is made if there are any. `None`: they
-        /// are not kept.
+        /// The folder for texts of kernels that are in no other file that lasts; it is made if there are any. `None`:
+        /// they are not kept.
         texts: Option<PathBuf> = None,
     }
 }

@@ -7,21 +7,22 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kassay_base::error::{Error, Result};
+use kassay_judge::sync::budget::Budget;
+use kassay_results::result::Header;
+use kassay_results::result::check::{CheckResult, CheckSet, HostLaunch};
+use kassay_results::result::set::{Failed, InSet, KernelResult, LeftOut, ProgramRun};
+use kassay_run::exec::simulator;
+use kassay_run::host::{
+    self, Arrival, CaptureSettings, Ended, Launch, LaunchedKernel, Process, Reason, Session, SourceFiles, Spool, Watch,
+};
+
 use super::super::executors;
 use super::super::host_kernel::{cannot_write, no_call};
 use super::super::options::OpenOptions;
 use super::kernels::Kernels;
 use super::options::{CheckOptions, CheckProgramOptions};
 use super::queue::LaunchId;
-use crate::error::{Error, Result};
-use crate::exec::simulator;
-use crate::host::{
-    self, Arrival, CaptureSettings, Ended, Launch, LaunchedKernel, Process, Reason, Session, SourceFiles, Spool, Watch,
-};
-use crate::result::Header;
-use crate::result::check::{CheckResult, CheckSet, HostLaunch};
-use crate::result::set::{Failed, InSet, KernelResult, LeftOut, ProgramRun};
-use crate::sync::budget::Budget;
 
 /// The texts of kernels, by the names that results give their files.
 #[derive(Debug, Default)]
@@ -41,13 +42,13 @@ const LONGEST: Duration = Duration::from_secs(86_400);
 /// How long to wait where there is nothing to do.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Runs a host program and checks launches of its kernels on the simulator meanwhile, and until [`CheckOptions::budget`] after
-/// its end. The program runs with this process's standard streams and working directory. Also returns the texts of
-/// kernels, some of which are in no file any more.
+/// Runs a host program and checks launches of its kernels on the simulator meanwhile, and until
+/// [`CheckOptions::budget`] after its end. The program runs with this process's standard streams and working directory.
+/// Also returns the texts of kernels, some of which are in no file any more.
 ///
 /// # Errors
-/// `Caller` if an option is wrong or there is no such program; `Environment` if the program made no OpenCL call, or files
-/// cannot be written. Kernels that cannot be checked are part of the result.
+/// `Caller` if an option is wrong or there is no such program; `Environment` if the program made no OpenCL call, or
+/// files cannot be written. Kernels that cannot be checked are part of the result.
 pub fn check_program(
     command: &[OsString],
     open: &OpenOptions,
@@ -58,12 +59,12 @@ pub fn check_program(
     options.check()?;
     options.check_for_program(open)?;
     let begun = Instant::now();
-    // That a launch takes longer on the simulator says nothing of it: the program goes on if it ends. Only its share of the
-    // budget ends it.
+    // That a launch takes longer on the simulator says nothing of it: the program goes on if it ends. Only its share of
+    // the budget ends it.
     let open = &open.clone().timeout(LONGEST);
-    let CheckProgramOptions { as_gpu, max_launches, max_bytes, kernels, keep, texts } = program.clone();
+    let CheckProgramOptions { shown_as_gpu, max_launches, max_bytes, kernels, keep, texts } = program.clone();
     let settings =
-        CaptureSettings { after: false, max_launches, max_bytes, kernels, ..CaptureSettings::nothing(as_gpu) };
+        CaptureSettings { after: false, max_launches, max_bytes, kernels, ..CaptureSettings::nothing(shown_as_gpu) };
     let session = Session::new(&std::env::temp_dir(), &settings)?;
     let kept = keep.as_ref().or(options.reproduce.as_ref());
     let base = kept.map_or_else(|| session.spool().join("kernels"), Clone::clone);
@@ -73,7 +74,7 @@ pub fn check_program(
     let mut kernels = Kernels::new(open, options, program.max_launches, (&base, kept.is_some()), watch.spool())?;
     let ended = run(&session, command, &mut watch, &mut kernels, options.budget)?;
     let after = Budget::of(Instant::now(), options.budget.as_secs_f64());
-    while !after.up_to(crate::sync::checking::EXPLORING).is_over() && kernels.round(watch.spool(), after)? {}
+    while !after.up_to(kassay_judge::sync::checking::EXPLORING).is_over() && kernels.round(watch.spool(), after)? {}
     let spool = Spool::read(session.spool())?;
     if spool.processes.is_empty() {
         return Err(no_call(&ended, session.drivers()));
@@ -119,8 +120,8 @@ struct Names {
 }
 
 impl Names {
-    /// A kernel whose text is in a file below the working directory gets that name; others get that of the file in `base` if
-    /// that stays, or of a copy in `texts`; only its last part if there are no copies.
+    /// A kernel whose text is in a file below the working directory gets that name; others get that of the file in
+    /// `base` if that stays, or of a copy in `texts`; only its last part if there are no copies.
     fn of(base: &Path, stays: bool, texts: Option<&Path>, kernels: &Kernels<'_>) -> Result<Names> {
         let working = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let mut below = None;

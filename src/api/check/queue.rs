@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::hash;
-use crate::host::{Arrival, Reason};
+use kassay_base::hash;
+use kassay_run::host::{Arrival, Reason};
 
 /// Names a launch: its process's folder, and its number in the process.
 pub(super) type LaunchId = (String, u64);
@@ -78,8 +78,8 @@ fn shape(arrival: &Arrival) -> u64 {
     hash::of((&launch.global, &launch.local, &launch.offset, kinds, sizes))
 }
 
-/// Returns the positions of the kernels whose launches come next, up to `count`: kernels of which fewer launches were taken
-/// come first, and among these the earlier ones.
+/// Returns the positions of the kernels whose launches come next, up to `count`: kernels of which fewer launches were
+/// taken come first, and among these the earlier ones.
 pub(super) fn next(waiting: &[(usize, usize)], count: usize) -> Vec<usize> {
     let mut left: Vec<(usize, usize, usize)> =
         waiting.iter().enumerate().map(|(at, (taken, waits))| (*taken, at, *waits)).collect();
@@ -95,8 +95,9 @@ pub(super) fn next(waiting: &[(usize, usize)], count: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use kassay_run::host::Launch;
+
     use super::*;
-    use crate::host::Launch;
 
     fn arrival(sequence: u64, global: u64, bytes: &str) -> Arrival {
         let text = format!(

@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::forked::{self, Job, Limit};
+use kassay_base::json;
+use kassay_ir::kernel::compile::{self, Loaded};
+use kassay_run::host::{self, Code, SourceFiles, Spool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::super::host_kernel::{self, Folder, Placed};
 use super::super::options::OpenOptions;
 use super::texts::{self, Texts};
-use crate::error::{Error, Result};
-use crate::host::{self, Code, SourceFiles, Spool};
-use crate::kernel::compile::{self, Loaded};
-use crate::kernel::forked::{self, Job, Limit};
 
 /// A compiled program.
 pub struct Compiled {
@@ -26,8 +27,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Writes code into a folder of the cache, into `folder` if there is none, and compiles it. `files`: those that may hold the
-    /// same text.
+    /// Writes code into a folder of the cache, into `folder` if there is none, and compiles it. `files`: those that may
+    /// hold the same text.
     ///
     /// # Errors
     /// `Environment` if files cannot be written; `Caller` if the code does not compile.
@@ -67,7 +68,7 @@ pub fn working() -> PathBuf {
 
 /// How a program's code is woven, in a child.
 pub trait Weaves: Clone + Serialize + DeserializeOwned {
-    /// What the parent is told.
+    /// What is reported to the parent.
     type Woven: Serialize + DeserializeOwned;
 
     /// The folder with the layer's spool.
@@ -80,8 +81,9 @@ pub trait Weaves: Clone + Serialize + DeserializeOwned {
     fn form(&self, name: &str, code: &Code, files: &SourceFiles) -> Result<Self::Woven>;
 }
 
-/// Weaves the first form of a program's code that can be woven, within `longest` for each. It is done in children, because LLVM may take
-/// its process down. `files` are [`SourceFiles`], encoded: they are listed once, and not in each child.
+/// Weaves the first form of a program's code that can be woven, within `longest` for each. It is done in children,
+/// because LLVM may take its process down. `files` are [`SourceFiles`], encoded: they are listed once, and not in each
+/// child.
 ///
 /// # Errors
 /// Why it fails on the first form, for people.
@@ -99,7 +101,7 @@ pub fn first_form<W: Weaves>(
         let job = Job::new(weave_form::<W>, &input, files).with_children();
         let done = forked::attempt(Limit::of(longest), "the program's woven kernels", job);
         let read = |bytes: Vec<u8>| {
-            serde_json::from_slice::<Option<W::Woven>>(&bytes)
+            json::read::<Option<W::Woven>>(&bytes)
                 .map_err(|error| Error::internal(format!("a map cannot be read: {error}")))
         };
         match done.and_then(read) {
@@ -124,5 +126,5 @@ fn weave_form<W: Weaves>((weaves, id, number): (W, String, usize), files: &[u8])
     let forms = host::code_of(&spool, program);
     let files = SourceFiles::of_bytes(files);
     let woven = forms.get(number).map(|form| weaves.form(&format!("{id}-{number}"), form, &files)).transpose()?;
-    serde_json::to_vec(&woven).map_err(|error| Error::internal(format!("a map cannot be sent: {error}")))
+    json::bytes(&woven).map_err(|error| Error::internal(format!("a map cannot be sent: {error}")))
 }

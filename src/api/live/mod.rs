@@ -14,47 +14,48 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use kassay_base::error::Result;
+use kassay_results::result::cover::CoverResult;
+use kassay_results::result::mcdc::Criterion;
+use kassay_results::result::set::{CoverSet, Failed, Fault, InSet, KernelResult, LeftOut, ProgramRun, SetResult};
+use kassay_results::result::{Device, Header, Location};
+use kassay_run::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, NotWoven, Session, Spool, Verify};
+
 pub use self::mutants::{MutateProgramOptions, Oracle, mutate_program};
 pub(super) use self::weaver::CoverageWeaver;
 use super::host_kernel::no_call;
 use super::options::{OpenOptions, options};
-use crate::error::Result;
-use crate::host::{self, CaptureSettings, Ended, LaunchedKernel, NOT_SELECTED, NotWoven, Session, Spool, Verify};
-use crate::result::cover::CoverResult;
-use crate::result::mcdc::Criterion;
-use crate::result::set::{CoverSet, Failed, Fault, InSet, KernelResult, LeftOut, ProgramRun, SetResult};
-use crate::result::{Device, Header, Location};
 
 options! {
     /// Options of [`cover_program`].
     pub struct CoverProgramOptions {
         /// Whether requests for a GPU get the CPU device where there is no GPU.
-        as_gpu: bool = false,
+        shown_as_gpu: bool = false,
         /// Which launches of a woven kernel are compared with the program's own.
         verify: Verify = Verify::First,
         /// Shell patterns of kernels' names (`fnmatch`); empty: all kernels.
         kernels: Vec<String> = Vec::new(),
         /// What MC/DC is measured by, if it is.
         mcdc: Option<Criterion> = None,
-        /// Whether the variants of a kernel are united: programs whose texts differ in the macros that are defined in front, or in their
-        /// options, alone.
+        /// Whether the variants of a kernel are united: programs whose texts differ in the macros that are defined in
+        /// front, or in their options, alone.
         unite: bool = false,
-        /// The folder for texts of programs that are in no file below the working directory; it is made if there are any.
-        /// `None`: they are not kept.
+        /// The folder for texts of programs that are in no file below the working directory; it is made if there are
+        /// any. `None`: they are not kept.
         texts: Option<PathBuf> = None,
     }
 }
 
-/// Runs a host program with coverage probes in all of its kernels, and returns what its launches cover. The program runs with
-/// this process's standard streams and working directory. `open` says how kernels are compiled.
+/// Runs a host program with coverage probes in all of its kernels, and returns what its launches cover. The program
+/// runs with this process's standard streams and working directory. `open` says how kernels are compiled.
 ///
 /// # Errors
-/// `Caller` if there is no such program; `Environment` if the program made no OpenCL call, or files cannot be written. What
-/// cannot be measured is part of the result.
+/// `Caller` if there is no such program; `Environment` if the program made no OpenCL call, or files cannot be written.
+/// What cannot be measured is part of the result.
 pub fn cover_program(command: &[OsString], open: &OpenOptions, options: &CoverProgramOptions) -> Result<CoverSet> {
     open.check()?;
     let begun = Instant::now();
-    let settings = CaptureSettings { verify: options.verify, ..CaptureSettings::nothing(options.as_gpu) };
+    let settings = CaptureSettings { verify: options.verify, ..CaptureSettings::nothing(options.shown_as_gpu) };
     let mut session = Session::new(&std::env::temp_dir(), &settings)?;
     let weaver = Arc::new(CoverageWeaver::new(session.spool(), open, options.mcdc.is_some(), options.kernels.clone()));
     session.answer(weaver.clone())?;

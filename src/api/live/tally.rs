@@ -2,17 +2,19 @@
 
 use std::fs;
 
-use super::weaver::WovenKernel;
-use crate::coverage::own_host::{Launches, Reader};
-use crate::coverage::summary::{self, TestTally};
-use crate::coverage::tally::SiteTally;
-use crate::error::Result;
-use crate::host::{LaunchedKernel, Process, Spool};
-use crate::result::cover::{CoverResult, Coverage, TestOutcome, TestStatus};
-use crate::result::mcdc::{Criterion, Mcdc};
-use crate::result::{Header, Location};
+use kassay_base::error::Result;
+use kassay_judge::coverage::own_host::{Launches, Reader};
+use kassay_judge::coverage::summary::{self, TestTally};
+use kassay_judge::coverage::tally::SiteTally;
+use kassay_results::result::cover::{CoverResult, Coverage, TestOutcome, TestStatus};
+use kassay_results::result::mcdc::{Criterion, Mcdc};
+use kassay_results::result::{Header, Location};
+use kassay_run::host::{LaunchedKernel, Process, Spool};
 
-/// Tallies the launches of a kernel; a test is a process. Buffers that cannot be read are told in the result's notes.
+use super::weaver::WovenKernel;
+
+/// Tallies the launches of a kernel; a test is a process. Buffers that cannot be read are reported in the result's
+/// notes.
 ///
 /// # Errors
 /// `Caller` if the kernel's map contradicts itself.
@@ -41,7 +43,7 @@ pub fn tally(spool: &Spool, kernel: &LaunchedKernel, woven: &WovenKernel, criter
     }
     let mcdc = reader.mcdc(&tallies, criterion);
     let mut sites = summary::outcomes_of(reader.rows(), &tallies);
-    // Launches share slots, so nobody knows.
+    // Launches share slots, so that it is not known.
     sites.iter_mut().for_each(|site| site.divergent_groups = None);
     let coverage = summary::coverage_of(reader.rows(), &tallies, false);
     Ok(CoverResult {

@@ -4,19 +4,19 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kassay_base::error::Result;
+use kassay_base::hash;
+use kassay_results::result::Location;
+use kassay_run::host::{Code, SameText};
 use serde::{Deserialize, Serialize};
-
-use crate::error::Result;
-use crate::hash;
-use crate::host::{Code, SameText};
-use crate::result::Location;
 
 use super::super::host_kernel::cannot_write;
 
 /// The name of a program's file, without an extension, if no file holds its text.
 const NAME: &str = "program";
 
-/// Returns a name for the file of a program, without an extension: that of the file with the same text. Ids of sites have it in them.
+/// Returns a name for the file of a program, without an extension: that of the file with the same text. Ids of sites
+/// have it in them.
 pub fn base_name(same: &[SameText]) -> String {
     let whole = if let [one] = same { one.file.file_stem() } else { None };
     let name: String = whole.unwrap_or_default().to_string_lossy().chars().take(100).collect();
@@ -47,8 +47,8 @@ struct Piece {
 }
 
 impl Texts {
-    /// `same` are files, relative to `working`, by the file that holds the same text, or has it as a piece: `path` and others in
-    /// its folder. `name`: that of the folder for copies ([`folder_name`]).
+    /// `same` are files, relative to `working`, by the file that holds the same text, or has it as a piece: `path` and
+    /// others in its folder. `name`: that of the folder for copies ([`folder_name`]).
     pub fn new(path: PathBuf, same: HashMap<PathBuf, Vec<SameText>>, working: &Path, name: String) -> Texts {
         let piece = |same: SameText| {
             let text = fs::read(working.join(&same.file)).unwrap_or_default();
@@ -112,7 +112,7 @@ impl Texts {
         let pieces = self.pieces.get(file)?;
         let number = u64::from(line);
         let piece = match line {
-            // Of an unknown line, at least the file is told.
+            // Of an unknown line, at least the file is reported.
             0 => pieces.first().filter(|_| pieces.len() == 1)?,
             _ => pieces.iter().find(|piece| (piece.first..=piece.last).contains(&number))?,
         };
@@ -121,8 +121,8 @@ impl Texts {
     }
 }
 
-/// Returns a name for the folder of a program's texts: one for each code and its options, whatever device and driver it is
-/// built for, because results of different machines are compared.
+/// Returns a name for the folder of a program's texts: one for each code and its options, whatever device and driver it
+/// is built for, because results of different machines are compared.
 pub fn folder_name(code: &Code) -> String {
     // Lengths keep what belongs to one part from counting as another's.
     let mut parts: Vec<Vec<u8>> = Vec::new();

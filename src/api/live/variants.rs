@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use kassay_judge::coverage::unite;
+use kassay_results::result::Location;
+use kassay_results::result::cover::CoverResult;
+use kassay_results::result::set::KernelVariant;
+use kassay_run::host::Variant;
+
 use super::weaver::Program;
-use crate::coverage::unite;
-use crate::host::Variant;
-use crate::result::Location;
-use crate::result::cover::CoverResult;
-use crate::result::set::KernelVariant;
 
 /// A kernel's coverage, with locations in the file that was compiled.
 pub struct Tallied {

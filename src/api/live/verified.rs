@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use kassay_ir::cfg::repeatable;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_model::interface::{Arg, Type};
+use kassay_results::result::set::LeftOut;
+use kassay_run::host::protocol::{Compare, Different, Left, Woven};
+use kassay_run::host::{self, DIFFERS, LaunchedKernel, NotWoven, Spool};
+use kassay_suite::{compare, image};
 use serde::{Deserialize, Serialize};
-
-use crate::cfg::repeatable;
-use crate::coverage::build::KernelUnderTest;
-use crate::host::protocol::{Compare, Different, Left, Woven};
-use crate::host::{self, DIFFERS, LaunchedKernel, NotWoven, Spool};
-use crate::kernel::interface::{Arg, Type};
-use crate::result::set::LeftOut;
-use crate::suite::{compare, image};
 
 /// Kernels that a note names, at most.
 const MOST_NAMED: usize = 4;
@@ -35,7 +34,8 @@ impl Comparable {
         Comparable { arguments, unrepeatable: obstacle.map(str::to_owned) }
     }
 
-    /// Returns the pieces of memory in which more than the rounding of floats is different, by the rule of captured tests.
+    /// Returns the pieces of memory in which more than the rounding of floats is different, by the rule of captured
+    /// tests.
     ///
     /// # Errors
     /// Why that cannot be said.
@@ -97,7 +97,8 @@ pub fn differs(spool: &Spool, kernel: &LaunchedKernel) -> Option<LeftOut> {
     Some(LeftOut { kernel: name, program, reason: DIFFERS.to_owned(), meaning, count: kernel.launches })
 }
 
-/// Tells of kernels that took the place of the program's own without having been compared with them: a note for each reason.
+/// Tells of kernels that took the place of the program's own without having been compared with them: a note for each
+/// reason.
 pub fn not_compared(spool: &Spool) -> Vec<String> {
     let all = spool.processes.iter().flat_map(|process| &process.not_verified);
     let mut kernels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -125,9 +126,10 @@ fn contents(spool: &Path, name: &str) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
+    use kassay_model::interface::Scalar;
+    use kassay_run::host::protocol::Reaches;
+
     use super::*;
-    use crate::host::protocol::Reaches;
-    use crate::kernel::interface::Scalar;
 
     fn floats(values: &[f32]) -> Vec<u8> {
         values.iter().flat_map(|value| value.to_le_bytes()).collect()

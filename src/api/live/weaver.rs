@@ -7,6 +7,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use inkwell::context::Context;
+use kassay_base::error::{Error, Result};
+use kassay_ir::kernel::compile::Loaded;
+use kassay_ir::kernel::source::Sources;
+use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
+use kassay_judge::coverage::own_host::Reader;
+use kassay_model::code::Target;
+use kassay_results::result::probe_map::{Arg, CoverageMap, Origin, ProbeMap, SlotsOf};
+use kassay_run::host::protocol::{
+    Argument, Ask, Bits, Compare, Different, Kernel, Module, Plain, Probe, Variable, Woven,
+};
+use kassay_run::host::{self, Answers, Code, SourceFiles, Variant};
 use serde::{Deserialize, Serialize};
 
 use super::super::host_kernel::cannot_write;
@@ -15,18 +26,9 @@ use super::super::own_host::{self, File};
 use super::compiled::{self, Compiled, Weaves, working};
 use super::texts::Texts;
 use super::verified::{self, Comparable};
-use crate::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
-use crate::coverage::own_host::Reader;
-use crate::error::{Error, Result};
-use crate::host::protocol::{Argument, Ask, Bits, Compare, Different, Kernel, Module, Plain, Probe, Variable, Woven};
-use crate::host::{self, Answers, Code, SourceFiles, Variant};
-use crate::kernel::compile::Loaded;
-use crate::kernel::source::Sources;
-use crate::lower::code::Target;
-use crate::result::probe_map::{Arg, CoverageMap, Origin, ProbeMap, SlotsOf};
 
-/// Slots of a probe buffer, at most: with more, fewer work-groups share one, and more barriers are seen to be reached by whole
-/// groups.
+/// Slots of a probe buffer, at most: with more, fewer work-groups share one, and more barriers are seen to be reached
+/// by whole groups.
 const MOST_SLOTS: u64 = 256;
 /// Words of all slots together, at most, if one slot fits.
 const MOST_WORDS: u64 = 1 << 16;
@@ -45,7 +47,7 @@ pub struct CoverageWeaver {
 /// What is woven, and how.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Wanted {
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     spool: PathBuf,
     open: OpenOptions,
     /// Whether test vectors of decisions are recorded.
@@ -201,8 +203,8 @@ impl Wanted {
     }
 }
 
-/// Returns what the arguments of a woven kernel are given. `known`: positions in `variables`, which all kernels of a program share, by
-/// name.
+/// Returns what the arguments of a woven kernel are given. `known`: positions in `variables`, which all kernels of a
+/// program share, by name.
 pub(super) fn arguments(
     args: &[Arg],
     variables: &mut Vec<Variable>,
@@ -260,8 +262,8 @@ struct WovenModule {
 }
 
 impl<'c> Parts<'_, 'c> {
-    /// Weaves the kernels that match a pattern into as few modules as possible, and says of the others why they are not woven.
-    /// What is known of the former for comparisons goes to `comparable`.
+    /// Weaves the kernels that match a pattern into as few modules as possible, and says of the others why they are not
+    /// woven. What is known of the former for comparisons goes to `comparable`.
     fn weave(
         &self,
         patterns: &[String],

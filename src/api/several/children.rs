@@ -1,14 +1,15 @@
-//! Does independent pieces of work in children, several at a time: each has a process, which cannot take the others with it.
+//! Does independent pieces of work in children, several at a time: each has a process, which cannot take the others
+//! with it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::forked::{self, Failure, Job, Limit, Running};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::super::observer::{Observer, Work};
-use crate::error::{Error, Result};
-use crate::kernel::forked::{self, Failure, Job, Limit, Running};
 
 /// A piece of work.
 #[derive(Debug)]
@@ -28,8 +29,8 @@ const ATTENTION: Duration = Duration::from_millis(100);
 /// Commands have their own limits: this one is out of reach.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 
-/// Does all tasks with so many workers in all. `done` is given each task's number and answer as soon as it has ended, in
-/// any order. Returns whether all were done: if the observer says to stop, those that are under way are killed.
+/// Does all tasks with so many workers in all. `done` is given each task's number and answer as soon as it has ended,
+/// in any order. Returns whether all were done: if the observer says to stop, those that are under way are killed.
 ///
 /// # Errors
 /// Those of `done`, which end everything. That a task fails, crashes or panics is its answer.

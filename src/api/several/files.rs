@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
-
-use crate::error::{Error, Result};
-use crate::kernel::kernel_files::KernelFile;
+use kassay_base::error::{Error, Result};
+use kassay_model::kernel_files::KernelFile;
 
 /// What a command takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +38,14 @@ impl Wanted {
     }
 }
 
-/// Returns whether arguments mean several files, so that the result is that of a set: more than one is given, or a folder.
+/// Returns whether arguments mean several files, so that the result is that of a set: more than one is given, or a
+/// folder.
 pub fn are_several(given: &[PathBuf]) -> bool {
     given.len() > 1 || given.iter().any(|path| path.is_dir())
 }
 
-/// Returns the files that arguments mean, each once: files as they are given, and for folders what is wanted below them, in
-/// the order of their names. Hidden folders and links to folders are passed over.
+/// Returns the files that arguments mean, each once: files as they are given, and for folders what is wanted below
+/// them, in the order of their names. Hidden folders and links to folders are passed over.
 ///
 /// # Errors
 /// `Caller` if nothing is found in a folder; `Environment` if a folder cannot be read.

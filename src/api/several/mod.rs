@@ -1,4 +1,5 @@
-//! The functions for several suites or kernels at once: each in a process of its own, several side by side, one result of all.
+//! The functions for several suites or kernels at once: each in a process of its own, several side by side, one result
+//! of all.
 
 mod children;
 mod files;
@@ -10,13 +11,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files::OutputLock;
+use kassay_base::forked;
+use kassay_base::json;
+use kassay_ir::kernel::compile;
+use kassay_results::result::Header;
+use kassay_results::result::check::{CheckResult, CheckSet};
+use kassay_results::result::cover::CoverResult;
+use kassay_results::result::generate::{GenerateResult, GenerateSet};
+use kassay_results::result::mutate::MutateResult;
+use kassay_results::result::run::{RunResult, RunSet};
+use kassay_results::result::schedule::{ScheduleResult, ScheduleSet};
+use kassay_results::result::set::{CoverSet, Failed, Fault, InSet, KernelResult, MutateSet, SetResult};
+use kassay_results::result::store;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use self::children::Task;
 pub use self::files::{Wanted, are_several, expand, matching};
 use self::parts::{Parts, name_of, part_of};
-pub use self::project::{Asked, Given, ProjectOptions, Question, ask_all};
+pub use self::project::{Asked, ProjectOptions, Question, ask_all};
 use super::check::{CheckOptions, check};
 use super::cover::{CoverOptions, cover};
 use super::generate::{GenerateOptions, generate};
@@ -25,29 +40,16 @@ use super::observer::{Keeper, Message, Observer};
 use super::options::OpenOptions;
 use super::run::{RunOptions, run};
 use super::schedule::{ScheduleOptions, schedule};
-use crate::error::{Error, Result};
-use crate::files::OutputLock;
-use crate::kernel::{compile, forked};
-use crate::result::Header;
-use crate::result::check::{CheckResult, CheckSet};
-use crate::result::cover::CoverResult;
-use crate::result::generate::{GenerateResult, GenerateSet};
-use crate::result::mutate::MutateResult;
-use crate::result::run::{RunResult, RunSet};
-use crate::result::schedule::{ScheduleResult, ScheduleSet};
-use crate::result::set::{CoverSet, Failed, Fault, InSet, KernelResult, MutateSet, SetResult};
-use crate::result::store;
 
-/// Runs the tests of several suites, as [`run`] does for each. `files` are suites, or folders with suites below them. Outputs are
-/// saved in a folder for each suite.
+/// Runs the tests of several suites, as [`run`] does for each. `files` are suites, or folders with suites below them.
+/// Outputs are saved in a folder for each suite.
 ///
 /// # Errors
-/// `Caller` if an option is wrong or a folder has no suite; `Environment` if a folder cannot be read. What fails for one of
-/// the suites is part of the result.
+/// `Caller` if an option is wrong or a folder has no suite; `Environment` if a folder cannot be read. What fails for
+/// one of the suites is part of the result.
 pub fn run_all(files: &[PathBuf], open: &OpenOptions, options: &RunOptions) -> Result<RunSet> {
     let suites = expand(files, Wanted::Suites)?;
-    let open = open.clone().syntax_tree(false);
-    each(files, &suites, &open, |suite| {
+    each(files, &suites, open, |suite| {
         let own = options.save_outputs.as_ref().map(|folder| folder.join(part_of(suite)));
         options.clone().save_outputs(own)
     })
@@ -57,7 +59,7 @@ impl Measurement for RunOptions {
     type Result = RunResult;
 
     fn measure(self, suite: &Path, open: &OpenOptions) -> Result<RunResult> {
-        run(&open.open(suite)?, &self)
+        run(&open.clone().syntax_tree(false).open(suite)?, &self)
     }
 }
 
@@ -78,15 +80,15 @@ impl Measurement for CoverOptions {
     }
 }
 
-/// Makes mutants of the kernels of several suites, as [`mutate`] does for each. With [`MutateOptions::output`] the result is written
-/// there; what is decided of each kernel before that is kept beside it, and with [`MutateOptions::resume`] an interrupted run
-/// goes on with that.
+/// Makes mutants of the kernels of several suites, as [`mutate`] does for each. With [`MutateOptions::output`] the
+/// result is written there; what is decided of each kernel before that is kept beside it, and with
+/// [`MutateOptions::resume`] an interrupted run goes on with that.
 ///
 /// # Errors
-/// As [`run_all`]; `Caller` if another process is writing the result, or it is that of other files; `Environment` if files
-/// cannot be written.
+/// As [`run_all`]; `Caller` if another process is writing the result, or it is that of other files; `Environment` if
+/// files cannot be written.
 pub fn mutate_all(files: &[PathBuf], open: &OpenOptions, options: &MutateOptions) -> Result<MutateSet> {
-    options.check()?;
+    options.check(open.level)?;
     let suites = expand(files, Wanted::Suites)?;
     let parts = options
         .output
@@ -115,21 +117,17 @@ impl Measurement for MutateOptions {
     }
 }
 
-/// Checks several suites or kernels, as [`check`] does for each: of a folder, the suites below it. Reproductions are written
-/// into a folder for each.
+/// Checks several suites or kernels, as [`check`] does for each: of a folder, the suites below it. Reproductions are
+/// written into a folder for each.
 ///
 /// # Errors
 /// As [`run_all`].
 pub fn check_all(files: &[PathBuf], open: &OpenOptions, options: &CheckOptions) -> Result<CheckSet> {
     let targets = expand(files, Wanted::Suites)?;
-    let mut set = each(files, &targets, open, |target| {
+    each(files, &targets, open, |target| {
         let own = options.reproduce.as_ref().map(|folder| folder.join(part_of(target)));
         options.clone().reproduce(own)
-    })?;
-    if !set.failed.is_empty() {
-        set.total.add_unknown();
-    }
-    Ok(set)
+    })
 }
 
 impl Measurement for CheckOptions {
@@ -147,20 +145,19 @@ impl Measurement for CheckOptions {
 /// As [`run_all`].
 pub fn schedule_all(files: &[PathBuf], open: &OpenOptions, options: &ScheduleOptions) -> Result<ScheduleSet> {
     let suites = expand(files, Wanted::Suites)?;
-    let open = open.clone().syntax_tree(false);
-    each(files, &suites, &open, |_| options.clone())
+    each(files, &suites, open, |_| options.clone())
 }
 
 impl Measurement for ScheduleOptions {
     type Result = ScheduleResult;
 
     fn measure(self, suite: &Path, open: &OpenOptions) -> Result<ScheduleResult> {
-        schedule(&open.open(suite)?, &self)
+        schedule(&open.clone().syntax_tree(false).open(suite)?, &self)
     }
 }
 
-/// Generates suites for several kernels, as [`generate`] does for each: `files` are kernels, or folders with sources of kernels
-/// below them. Each suite is written into a folder of its own in `folder`, with the name of the kernel's file.
+/// Generates suites for several kernels, as [`generate`] does for each: `files` are kernels, or folders with sources of
+/// kernels below them. Each suite is written into a folder of its own in `folder`, with the name of the kernel's file.
 ///
 /// # Errors
 /// As [`run_all`], and if `folder` is none.
@@ -185,7 +182,7 @@ pub fn generate_all(
 /// The generation of a suite into a folder of its own.
 #[derive(Serialize, Deserialize)]
 struct Generation {
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     folder: PathBuf,
     options: GenerateOptions,
 }
@@ -216,7 +213,7 @@ trait Measurement: Serialize + DeserializeOwned {
 /// What a child is given: a file, how it is opened, and what is done with it.
 #[derive(Serialize, Deserialize)]
 struct Assignment<M> {
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     file: PathBuf,
     open: OpenOptions,
     measurement: M,
@@ -275,7 +272,11 @@ fn assemble<R: InSet>(
     let device = first.filter(|first| kernels.iter().all(|k| k.result.header().device.as_ref() == Some(first)));
     let given: Vec<String> = given.iter().map(|path| path.display().to_string()).collect();
     let header = Header::new(R::SET_SCHEMA, names.join(", "), given.join(", "), device, open.seed.unwrap_or(0));
-    SetResult { failed, ..SetResult::new(header, None, kernels) }
+    let mut set = SetResult { failed, ..SetResult::new(header, None, kernels) };
+    if !set.failed.is_empty() {
+        R::count_missing(&mut set.total);
+    }
+    set
 }
 
 fn failure(suite: Option<String>, error: &Error) -> Failed {
@@ -298,7 +299,7 @@ fn answers<M: Measurement>(
     let mut known: BTreeSet<Message> = BTreeSet::new();
     let all = children::run(tasks, measured::<M>, jobs, things, observer, |number, bytes| {
         let answer = bytes.and_then(|bytes| {
-            serde_json::from_slice::<Answer<M::Result>>(&bytes)
+            json::read::<Answer<M::Result>>(&bytes)
                 .map_err(|e| Error::internal(format!("a result cannot be read back: {e}")))
         });
         answers[number] = Some(match answer {
@@ -327,12 +328,12 @@ fn measured<M: Measurement>((jobs, given): (u32, Assignment<M>), _: &[u8]) -> Re
     let keeper = Arc::new(Keeper::default());
     let Assignment { file, open, measurement } = given;
     let result = measurement.measure(&file, &open.jobs(jobs).observer(keeper.clone()))?;
-    serde_json::to_vec(&Answer { result, told: keeper.take() })
+    json::bytes(&Answer { result, told: keeper.take() })
         .map_err(|e| Error::internal(format!("the result cannot be written as JSON: {e}")))
 }
 
-/// Returns the folder of what is generated for each file: that with the name of the file, or of the folder that a `suite.toml` is in;
-/// if several have it, the one of [`part_of`].
+/// Returns the folder of what is generated for each file: that with the name of the file, or of the folder that a
+/// `suite.toml` is in; if several have it, the one of [`part_of`].
 fn suite_folders(kernels: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
     let stem = |kernel: &PathBuf| name_of(kernel).unwrap_or_default();
     let of = |kernel: &PathBuf| {

@@ -5,13 +5,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
-use crate::files;
-use crate::hash;
-use crate::result::journal::{self, Journal};
+use kassay_base::error::{Error, Result};
+use kassay_base::files;
+use kassay_base::hash;
+use kassay_results::result::journal::{self, Journal};
 
-/// The folder `<result file>.parts` with a result, or the journal of one, for each kernel; and the journal of the whole, which
-/// keeps other processes away.
+/// The folder `<result file>.parts` with a result, or the journal of one, for each kernel; and the journal of the
+/// whole, which keeps other processes away.
 pub struct Parts {
     folder: PathBuf,
     journal: Journal,
@@ -21,7 +21,8 @@ impl Parts {
     /// Begins, or goes on with, what an interrupted run kept.
     ///
     /// # Errors
-    /// `Caller` if another process is at it, or what is there is of other files; `Environment` if files cannot be written.
+    /// `Caller` if another process is at it, or what is there is of other files; `Environment` if files cannot be
+    /// written.
     pub fn begin(command: &str, output: &Path, files: &[PathBuf], resume: bool) -> Result<Parts> {
         let absolute: Vec<PathBuf> =
             files.iter().map(|file| fs::canonicalize(file).unwrap_or_else(|_| file.clone())).collect();
@@ -83,8 +84,8 @@ impl Parts {
     }
 }
 
-/// Returns the name under which what belongs to a file is kept: one that tells people which file it is, and kassay that it is
-/// no other.
+/// Returns the name under which what belongs to a file is kept: one that tells people which file it is, and kassay that
+/// it is no other.
 pub fn part_of(file: &Path) -> String {
     let path = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let readable = name_of(&path).unwrap_or_default();

@@ -5,6 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::{hash, json};
+use kassay_results::result::any::{OfKernel, Part};
+use kassay_results::result::ci::{CiResult, Complaint};
+use kassay_results::result::set::{Failed, KernelResult, SetResult};
+use kassay_results::result::{Header, journal, store};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,39 +18,27 @@ use serde_json::Value;
 use super::super::observer::{Observer, Silent};
 use super::super::options::{OpenOptions, options};
 use super::super::{
-    CheckOptions, CoverOptions, GenerateOptions, MutateOptions, RunOptions, ScheduleOptions, check, cover, generate,
-    mutate, run, schedule,
+    CheckOptions, CoverOptions, GenerateOptions, MutateOptions, RunOptions, ScheduleOptions, check, generate,
 };
 use super::parts::{Parts, part_of};
 use super::{Assignment, Measurement, Task, answers, assemble, failure, suite_folders};
-use crate::error::{Error, Result};
-use crate::hash;
-use crate::result::check::CheckResult;
-use crate::result::ci::{CiResult, Complaint};
-use crate::result::cover::CoverResult;
-use crate::result::generate::GenerateResult;
-use crate::result::mutate::MutateResult;
-use crate::result::run::RunResult;
-use crate::result::schedule::ScheduleResult;
-use crate::result::set::{Failed, InSet, KernelResult, SetResult};
-use crate::result::{Header, journal, store};
 
 /// What is asked of a suite.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Question {
-    /// As [`run`].
+    /// As [`run`](super::super::run()).
     Run(RunOptions),
-    /// As [`cover`].
+    /// As [`cover`](super::super::cover()).
     Cover(CoverOptions),
-    /// As [`mutate`], whose `output` and `resume` are not looked at.
+    /// As [`mutate`](super::super::mutate()), whose `output` and `resume` are not looked at.
     Mutate(MutateOptions),
     /// As [`check`].
     Check(CheckOptions),
-    /// As [`schedule`].
+    /// As [`schedule`](super::super::schedule()).
     Schedule(ScheduleOptions),
-    /// As [`generate`], beginning with the suite's launches; `resume` is not looked at. The suites are written into this folder,
-    /// each into one of its own.
-    Generate(#[serde(with = "crate::files::paths")] PathBuf, GenerateOptions),
+    /// As [`generate`], beginning with the suite's launches; `resume` is not looked at. The suites are written into
+    /// this folder, each into one of its own.
+    Generate(#[serde(with = "kassay_base::files::paths")] PathBuf, GenerateOptions),
 }
 
 impl Question {
@@ -96,8 +90,8 @@ struct Entry {
     result: Value,
 }
 
-/// Asks everything, several questions at a time, each in a process of its own. `complain` says what is wrong with a result,
-/// such as a threshold that is missed: the number of the question, and a sentence each.
+/// Asks everything, several questions at a time, each in a process of its own. `complain` says what is wrong with a
+/// result, such as a threshold that is missed: the number of the question, and a sentence each.
 ///
 /// # Errors
 /// `Caller` if another process writes the result's file, or what was kept is of another project; `Environment` if files
@@ -106,7 +100,7 @@ pub fn ask_all(
     asked: &[Asked],
     options: &ProjectOptions,
     observer: &dyn Observer,
-    complain: impl Fn(usize, &Given<'_>) -> Vec<String>,
+    complain: impl Fn(usize, Part<'_>) -> Vec<String>,
 ) -> Result<CiResult> {
     let begun = Instant::now();
     let asked = &folders_apart(asked);
@@ -164,7 +158,7 @@ pub fn ask_all(
 struct Asking {
     question: Question,
     /// Where a mutation run keeps what it decides.
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     kept: Option<PathBuf>,
     resume: bool,
 }
@@ -179,45 +173,25 @@ impl Measurement for Asking {
 
 /// Asks one question, in the child.
 fn ask(question: &Question, suite: &Path, open: &OpenOptions, kept: Option<PathBuf>, resume: bool) -> Result<Value> {
-    let json = |json: serde_json::Result<Value>| {
-        json.map_err(|e| Error::internal(format!("the result has no JSON form: {e}")))
-    };
     match question {
-        Question::Run(options) => {
-            json(serde_json::to_value(run(&open.clone().syntax_tree(false).open(suite)?, options)?))
-        }
-        Question::Cover(options) => json(serde_json::to_value(cover(&open.open(suite)?, options)?)),
+        Question::Run(options) => tree(&options.clone().measure(suite, open)?),
+        Question::Cover(options) => tree(&options.clone().measure(suite, open)?),
         Question::Mutate(options) => {
             let options = options.clone().resume(resume && kept.is_some()).output(kept);
-            json(serde_json::to_value(mutate(&open.open(suite)?, &options)?))
+            tree(&options.measure(suite, open)?)
         }
-        Question::Check(options) => json(serde_json::to_value(check(&open.open(suite)?, options)?)),
-        Question::Schedule(options) => {
-            json(serde_json::to_value(schedule(&open.clone().syntax_tree(false).open(suite)?, options)?))
-        }
+        Question::Check(options) => tree(&check(&open.open(suite)?, options)?),
+        Question::Schedule(options) => tree(&options.clone().measure(suite, open)?),
         Question::Generate(folder, options) => {
             // A search that has ended needs no journal; its result may be that of another question.
             let resume = resume && journal::path_for(&folder.join("generate.json")).exists();
-            json(serde_json::to_value(generate(&open.open(suite)?, folder, &options.clone().resume(resume))?))
+            tree(&generate(&open.open(suite)?, folder, &options.clone().resume(resume))?)
         }
     }
 }
 
-/// A result, as it is judged.
-#[derive(Debug, Clone, Copy)]
-pub enum Given<'a> {
-    /// Of `kassay run`.
-    Run(&'a RunResult),
-    /// Of `kassay cover`.
-    Cover(&'a CoverResult),
-    /// Of `kassay mutate`.
-    Mutate(&'a MutateResult),
-    /// Of `kassay check`.
-    Check(&'a CheckResult),
-    /// Of `kassay schedule`.
-    Schedule(&'a ScheduleResult),
-    /// Of `kassay generate`.
-    Generate(&'a GenerateResult),
+fn tree(result: &impl Serialize) -> Result<Value> {
+    json::tree(result).map_err(|e| Error::internal(format!("the result has no JSON form: {e}")))
 }
 
 /// Gives each suite that is generated a folder of its own.
@@ -239,62 +213,48 @@ fn put_together(
     results: Vec<Option<Result<Value>>>,
     options: &ProjectOptions,
     begun: Instant,
-    complain: impl Fn(usize, &Given<'_>) -> Vec<String>,
+    complain: impl Fn(usize, Part<'_>) -> Vec<String>,
 ) -> Result<CiResult> {
     let source = options.project.display().to_string();
-    let mut gathered = Gathered { asked, complaints: Vec::new(), results };
-    let run = gathered.of("run", &source, |number, result| complain(number, &Given::Run(result)))?;
-    let cover = gathered.of("cover", &source, |number, result| complain(number, &Given::Cover(result)))?;
-    let mutate = gathered.of("mutate", &source, |number, result| complain(number, &Given::Mutate(result)))?;
-    let mut check = gathered.of("check", &source, |number, result| complain(number, &Given::Check(result)))?;
-    let schedule = gathered.of("schedule", &source, |number, result| complain(number, &Given::Schedule(result)))?;
-    let generate = gathered.of("generate", &source, |number, result| complain(number, &Given::Generate(result)))?;
-    if let Some(check) = check.as_mut().filter(|check| !check.failed.is_empty()) {
-        check.total.add_unknown();
-    }
-    let Gathered { complaints, .. } = gathered;
-    let mut names: Vec<String> = Vec::new();
-    let headers = [
-        run.as_ref().map(|set| set.header.kernel.clone()),
-        cover.as_ref().map(|set| set.header.kernel.clone()),
-        mutate.as_ref().map(|set| set.header.kernel.clone()),
-        check.as_ref().map(|set| set.header.kernel.clone()),
-        schedule.as_ref().map(|set| set.header.kernel.clone()),
-        generate.as_ref().map(|set| set.header.kernel.clone()),
-    ];
-    for name in headers.iter().flatten().flat_map(|names| names.split(", ")).filter(|name| !name.is_empty()) {
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
+    let mut gathered = Gathered { asked, source: &source, complain, complaints: Vec::new(), results };
+    let mut result = CiResult {
+        header: Header::new(CiResult::SCHEMA, String::new(), source.clone(), None, 0),
+        elapsed_s: 0.0,
+        profile: options.profile.clone(),
+        run: gathered.of()?,
+        cover: gathered.of()?,
+        mutate: gathered.of()?,
+        check: gathered.of()?,
+        schedule: gathered.of()?,
+        generate: gathered.of()?,
+        complaints: Vec::new(),
+    };
+    result.complaints = gathered.complaints;
+    let mut names: Vec<&str> = Vec::new();
+    for name in result.sets().into_iter().flat_map(|set| set.header().kernel.split(", ")) {
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
         }
     }
-    Ok(CiResult {
-        header: Header::new(CiResult::SCHEMA, names.join(", "), source, None, 0),
-        elapsed_s: begun.elapsed().as_secs_f64(),
-        profile: options.profile.clone(),
-        run,
-        cover,
-        mutate,
-        check,
-        schedule,
-        generate,
-        complaints,
-    })
+    result.header.kernel = names.join(", ");
+    result.elapsed_s = begun.elapsed().as_secs_f64();
+    Ok(result)
 }
 
-struct Gathered<'a> {
+struct Gathered<'a, C> {
     asked: &'a [Asked],
+    /// The project, as the header names it.
+    source: &'a str,
+    /// Says what is wrong with the result of a question.
+    complain: C,
     results: Vec<Option<Result<Value>>>,
     complaints: Vec<Complaint>,
 }
 
-impl Gathered<'_> {
+impl<C: Fn(usize, Part<'_>) -> Vec<String>> Gathered<'_, C> {
     /// Takes the results of a command together; nothing if it was not asked for.
-    fn of<R: InSet + DeserializeOwned>(
-        &mut self,
-        command: &str,
-        project: &str,
-        complain: impl Fn(usize, &R) -> Vec<String>,
-    ) -> Result<Option<SetResult<R, R::Total>>> {
+    fn of<R: OfKernel + DeserializeOwned>(&mut self) -> Result<Option<SetResult<R, R::Total>>> {
+        let command = R::COMMAND;
         let (mut kernels, mut failed): (Vec<KernelResult<R>>, Vec<Failed>) = (Vec::new(), Vec::new());
         let mut elapsed_s = 0.0;
         for (number, one) in self.asked.iter().enumerate().filter(|(_, one)| one.question.command() == command) {
@@ -303,9 +263,9 @@ impl Gathered<'_> {
             match self.results[number].take() {
                 Some(Ok(value)) => {
                     elapsed_s += value["elapsed_s"].as_f64().unwrap_or_default();
-                    let mut result: R = serde_json::from_value(value)
+                    let mut result: R = json::read_tree(&value)
                         .map_err(|e| Error::internal(format!("a result cannot be read back: {e}")))?;
-                    let complaints = complain(number, &result);
+                    let complaints = (self.complain)(number, result.part());
                     result.complain(&complaints);
                     self.complaints.extend(complaints.into_iter().map(complaint));
                     kernels.push(KernelResult::of_suite(result, Some(suite)));
@@ -321,13 +281,13 @@ impl Gathered<'_> {
         if kernels.is_empty() && failed.is_empty() {
             return Ok(None);
         }
-        let set = assemble(&[PathBuf::from(project)], &OpenOptions::new(), kernels, failed);
+        let set = assemble(&[PathBuf::from(self.source)], &OpenOptions::new(), kernels, failed);
         Ok(Some(SetResult { elapsed_s, ..set }))
     }
 }
 
-/// Returns what the answer to a question depends on, as far as it can be told without compiling: the options, this version of
-/// kassay, and the files beside the suite.
+/// Returns what the answer to a question depends on, as far as it can be told without compiling: the options, this
+/// version of kassay, and the files beside the suite.
 fn fingerprint(asked: &Asked) -> String {
     let open = asked.open.clone().observer(Arc::new(Silent)).worker(None).jobs(1);
     let folder = asked.suite.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -345,6 +305,6 @@ fn fingerprint(asked: &Asked) -> String {
 
 /// Reads what was kept of a question, if it is still the answer.
 fn read(path: &Path, fingerprint: &str) -> Option<Value> {
-    let entry: Entry = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    let entry: Entry = json::read(&fs::read(path).ok()?).ok()?;
     (entry.fingerprint == fingerprint).then_some(entry.result)
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::{Parser, Subcommand};
+use kassay_base::error::Result;
 
 use super::super::check::CheckArgs;
 use super::super::cover::CoverArgs;
@@ -11,7 +12,6 @@ use super::super::mutate::MutateArgs;
 use super::super::run::RunArgs;
 use super::super::schedule::ScheduleArgs;
 use crate::api::{Asked, Question};
-use crate::error::Result;
 
 /// A command line that a request stands for.
 #[derive(Debug, Parser)]

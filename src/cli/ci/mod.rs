@@ -8,6 +8,11 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ContextKind;
 use clap::{Args, CommandFactory, Parser};
+use kassay_base::error::{Error, Result};
+use kassay_results::report::text;
+use kassay_results::result::any::Part;
+use kassay_results::result::ci::Complaint;
+use kassay_results::result::set::{AnySet, Failed};
 
 use self::command::{Command, Line};
 use self::project::{Flag, Project, Request};
@@ -16,11 +21,7 @@ use super::options::OutputFlags;
 use super::sandbox;
 use super::several;
 use super::terminal::complain;
-use crate::api::{Given, ProjectOptions, ask_all};
-use crate::error::{Error, Result};
-use crate::report::text;
-use crate::result::ci::Complaint;
-use crate::result::set::Failed;
+use crate::api::{ProjectOptions, ask_all};
 
 /// Do everything that kassay.toml asks for: run, cover, mutate, check and schedule suites, and generate more tests
 #[derive(Debug, Args)]
@@ -53,8 +54,8 @@ pub struct CiArgs {
     pub output: OutputFlags,
 }
 
-/// Does everything, and delivers the result. Returns the exit code: that of the worst failure; if nothing failed, 1 if the
-/// project has something to complain of.
+/// Does everything, and delivers the result. Returns the exit code: that of the worst failure; if nothing failed, 1 if
+/// the project has something to complain of.
 ///
 /// # Errors
 /// `Caller` if the project's file is wrong or names no suite; `Environment` if the result cannot be written.
@@ -91,20 +92,14 @@ pub fn run(args: &CiArgs) -> Result<u8> {
         .resume(args.resume);
     let help = output.map(|_| "what is decided is kept: the same command with --resume goes on");
     let terminal = args.output.terminal();
-    let judge = |number: usize, result: &Given<'_>| judge::complaints(&commands[number], result);
+    let judge = |number: usize, result: Part<'_>| judge::complaints(&commands[number], result);
     let result = interruptible(help, || ask_all(&asked, &options, &terminal, judge))?;
     args.output.show(&result, |style| text::ci(&result, args.output.verbose, &several::source, style))?;
     if args.output.quiet {
         let of = |one: &Complaint| complain(&format!("{}: {} (kassay {})", one.suite, one.text, one.command));
         result.complaints.iter().for_each(of);
     }
-    let mut failed: Vec<Failed> = Vec::new();
-    failed.extend(result.run.iter().flat_map(|set| set.failed.clone()));
-    failed.extend(result.cover.iter().flat_map(|set| set.failed.clone()));
-    failed.extend(result.mutate.iter().flat_map(|set| set.failed.clone()));
-    failed.extend(result.check.iter().flat_map(|set| set.failed.clone()));
-    failed.extend(result.schedule.iter().flat_map(|set| set.failed.clone()));
-    failed.extend(result.generate.iter().flat_map(|set| set.failed.clone()));
+    let failed: Vec<Failed> = result.sets().into_iter().flat_map(AnySet::failed).cloned().collect();
     Ok(several::exit_code(&args.output, &failed, !result.complaints.is_empty()))
 }
 

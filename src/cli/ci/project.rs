@@ -6,18 +6,16 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Command};
 use glob::{MatchOptions, Pattern};
+use kassay_base::error::{Error, Result};
+use kassay_base::files::{self, Sandbox};
+use kassay_results::result::any::KERNEL_COMMANDS as COMMANDS;
+use kassay_suite::confined;
+use kassay_suite::document::{Entry, Node, Source, Value, suggestion};
 
 use crate::api::{Wanted, expand, matching};
-use crate::error::{Error, Result};
-use crate::files::{self, Sandbox};
-use crate::suite::confined;
-use crate::suite::document::{Entry, Node, Source, Value, suggestion};
 
 /// Name of the file.
 pub const NAME: &str = "kassay.toml";
-
-/// The commands that a project can ask for, in the order of their results.
-pub const COMMANDS: &[&str] = &["run", "cover", "mutate", "check", "schedule", "generate"];
 
 /// Flags that say where results go and how the command itself runs, which `kassay ci` decides.
 const OF_CI: &[&str] = &[
@@ -52,7 +50,7 @@ pub struct Project {
     profile: Option<String>,
 }
 
-/// A question: a suite, and the command's arguments behind its name.
+/// A question: a suite, and the command's arguments after its name.
 #[derive(Debug, PartialEq)]
 pub struct Request {
     /// Path of the suite, from the project's folder.
@@ -159,8 +157,8 @@ impl Project {
         Ok(())
     }
 
-    /// Returns what is asked, suite by suite. `cli` is the command line of kassay, whose commands have the flags; `only` are
-    /// files and folders to which the suites are limited, if there are any.
+    /// Returns what is asked, suite by suite. `cli` is the command line of kassay, whose commands have the flags;
+    /// `only` are files and folders to which the suites are limited, if there are any.
     ///
     /// # Errors
     /// `Caller`, with its place, if a flag is unknown or no suite is found.
@@ -277,8 +275,8 @@ impl Project {
         }
     }
 
-    /// Returns the tables that say what is asked, the later ones of which win, each with the patterns of the suites that it is
-    /// for; without patterns it is for all.
+    /// Returns the tables that say what is asked, the later ones of which win, each with the patterns of the suites
+    /// that it is for; without patterns it is for all.
     fn layers(&self) -> Result<Vec<Layer<'_>>> {
         let mut layers = vec![(None, &self.root)];
         let profile = self.profile.as_ref().and_then(|name| self.root.get("profile")?.get(name));
@@ -444,7 +442,7 @@ fn takes_path(cli: &Command, command: &str, name: &str) -> bool {
 /// Returns the flags of a command that a project may set.
 fn names(cli: &Command, command: &str) -> Vec<String> {
     let arguments = cli.find_subcommand(command).into_iter().flat_map(Command::get_arguments);
-    arguments.filter_map(|arg| name_of(command, arg)).collect()
+    arguments.filter(|arg| !arg.is_hide_set()).filter_map(|arg| name_of(command, arg)).collect()
 }
 
 /// Returns by what name a project sets a flag; `None` if it may not, or it is none.

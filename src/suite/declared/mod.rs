@@ -8,14 +8,15 @@ pub mod write;
 
 use std::path::Path;
 
+use kassay_base::error::{Error, Result};
+use kassay_base::files;
+use kassay_model::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, ImageKind, Interface, Type};
+
 use self::spelling::is_word;
 use self::table::{ArgEntry, InterfaceFile, StructEntry, VariableEntry};
 use self::types::{ArgType, Form, Types};
 use super::de::{self, At};
 use super::document::{Source, Span, suggestion};
-use crate::error::{Error, Result};
-use crate::files;
-use crate::kernel::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, ImageKind, Interface, Type};
 
 /// A declared interface, valid in itself; [`Declared::apply`] checks whether it fits a kernel.
 #[derive(Debug, Clone)]

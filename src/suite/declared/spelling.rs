@@ -1,6 +1,6 @@
 //! Reads types as OpenCL C spells them: `const uint*`, `float4[2]`, `struct P`, `read_only image2d_t`.
 
-use crate::kernel::interface::{Access, AddressSpace};
+use kassay_model::interface::{Access, AddressSpace};
 
 /// Upper bound on the dimensions of an array: types are taken apart by recursion.
 const MOST_DIMENSIONS: usize = 64;

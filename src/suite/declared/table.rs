@@ -6,8 +6,8 @@ use std::num::NonZeroU64;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::suite::de::At;
-use crate::suite::document::Node;
+use crate::de::At;
+use crate::document::Node;
 
 /// A struct or union, for arguments that are one or point to one.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -35,7 +35,7 @@ pub struct FieldEntry {
     /// The type in OpenCL C, such as `float4`, `int[4]`, `struct P` or `float*`.
     #[serde(rename = "type")]
     pub type_name: At<String>,
-    /// Bytes from the start of the struct; if absent, the first aligned offset behind the field before.
+    /// Bytes from the start of the struct; if absent, the first aligned offset after the field before.
     pub offset: Option<At<u64>>,
     /// Size in bytes of a field that no test sets, whose type need not be one of OpenCL C.
     pub size: Option<At<u64>>,

@@ -1,11 +1,12 @@
 //! Resolves declared types: finds structs by name and lays out their fields.
 
+use kassay_base::error::{Error, Result};
+use kassay_model::interface::{Field, ImageKind, POINTER_BYTES, Scalar, Struct, Type};
+
 use super::spelling::{Spelling, is_word};
 use super::table::{FieldEntry, StructEntry};
-use crate::error::{Error, Result};
-use crate::kernel::interface::{Field, ImageKind, POINTER_BYTES, Scalar, Struct, Type};
-use crate::suite::de::At;
-use crate::suite::document::{Source, suggestion};
+use crate::de::At;
+use crate::document::{Source, suggestion};
 
 /// Limit on structs in structs; a deeper one contains itself.
 const MAX_DEPTH: u32 = 32;

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::spelling::{Spelling, is_word};
-use super::types::arithmetic;
-use crate::kernel::interface::{
+use kassay_model::interface::{
     Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, Field, Interface, Struct, Type,
 };
+
+use super::spelling::{Spelling, is_word};
+use super::types::arithmetic;
 
 /// The structs of an interface with the names that the tables give them.
 #[derive(Debug, Clone, Default)]

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Bench, DIVERGENT_EXIT, Launch, REDUCTION_TREE, SAXPY_TAIL, outcomes};
+use super::{DIVERGENT_EXIT, HostBench, Launch, REDUCTION_TREE, SAXPY_TAIL, outcomes};
 use crate::common::TestResult;
 use crate::common::program::{at, json, run, valid};
 use crate::common::testdata::repository;
 
 /// Launches a kernel, and returns the tally.
-fn measured(bench: &Bench, kernel: &str, launches: &[Launch]) -> TestResult<Value> {
+fn measured(bench: &HostBench, kernel: &str, launches: &[Launch]) -> TestResult<Value> {
     let names: Vec<String> = (0..launches.len()).map(|number| format!("{kernel}.{number}")).collect();
     for (name, launch) in names.iter().zip(launches) {
         bench.launch(bench.c(), kernel, name, *launch, &[])?;
@@ -18,7 +18,7 @@ fn measured(bench: &Bench, kernel: &str, launches: &[Launch]) -> TestResult<Valu
 
 #[test]
 fn counts_are_those_of_cover() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let kernels: [(&str, &[Launch], &[&str]); 3] = [
         ("saxpy_tail", &SAXPY_TAIL, &["opencl", "sim"]),
         ("reduction_tree", &REDUCTION_TREE, &["opencl", "sim"]),
@@ -42,7 +42,7 @@ fn counts_are_those_of_cover() -> TestResult {
 
 #[test]
 fn work_groups_that_are_smaller_at_the_end_are_counted_too() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     bench.lower("saxpy_tail", &["--coverage", "--counts", "--cl-std", "CL2.0"])?;
     let launch: Launch = ("40/16", &["int=150", "float=2", "floats=0,1,150", "floats=10,1,150"]);
     let found = measured(&bench, "saxpy_tail", &[launch])?;
@@ -62,7 +62,7 @@ fn work_groups_that_are_smaller_at_the_end_are_counted_too() -> TestResult {
 
 #[test]
 fn a_buffer_without_a_slot_for_each_work_item_is_refused_with_the_length_that_it_needs() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let map = bench.lower("saxpy_tail", &["--coverage", "--counts"])?;
     let needed = 16 + 64 * map["coverage"]["slot_words"].as_u64().unwrap();
     let tally = |words: u64, more: &[&str]| -> TestResult<(String, i32)> {

@@ -4,25 +4,24 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use kassay::exec::discover::Vendors;
 use kassay::result::probe_map::ProbeMap;
 use serde_json::Value;
 
-use super::{Bench, DIVERGENT_EXIT, Launch, REDUCTION_TREE, SAXPY_TAIL, outcomes};
+use super::{DIVERGENT_EXIT, HostBench, Launch, REDUCTION_TREE, SAXPY_TAIL, outcomes};
 use crate::common::TestResult;
 use crate::common::program::{at, json, run};
 use crate::common::testdata::repository;
 
 #[test]
 fn hosts_of_users_own_measure_what_cover_measures() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let kernels: [(&str, &[Launch]); 3] =
         [("saxpy_tail", &SAXPY_TAIL), ("reduction_tree", &REDUCTION_TREE), ("divergent_exit", &DIVERGENT_EXIT)];
     for (kernel, launches) in kernels {
         bench.lower(kernel, &["--coverage"])?;
         let suite = repository("testdata").join(kernel).join("suite.toml");
         let wanted = json(&["cover", at(&suite), "--device", "opencl"], 0)?;
-        for (language, host) in [("c", Bench::c as fn(&Bench) -> Command), ("py", |_| Bench::python())] {
+        for (language, host) in [("c", HostBench::c as fn(&HostBench) -> Command), ("py", |_| HostBench::python())] {
             let name = |number: usize| format!("{kernel}.{language}{number}");
             for (number, launch) in launches.iter().enumerate() {
                 bench.launch(host(&bench), kernel, &name(number), *launch, &[])?;
@@ -51,7 +50,7 @@ fn hosts_of_users_own_measure_what_cover_measures() -> TestResult {
 
 #[test]
 fn a_buffer_of_any_length_tells_all_but_divergence() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let map = bench.lower("divergent_exit", &["--coverage"])?;
     let coverage = &map["coverage"];
     let least = coverage["header_words"].as_u64().unwrap() + coverage["slot_words"].as_u64().unwrap();
@@ -91,7 +90,7 @@ fn empty_buffer(map: &ProbeMap) -> Vec<u32> {
 
 #[test]
 fn buffers_and_maps_that_do_not_belong_together_are_refused() -> TestResult {
-    let bench = Bench { folder: tempfile::tempdir()?, drivers: Vendors::discover() };
+    let bench = HostBench::without_host()?;
     let text = bench.lower("saxpy_tail", &["--coverage"])?;
     let map: ProbeMap = serde_json::from_value(text.clone())?;
     let words = empty_buffer(&map);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Bench, Launch};
+use super::{HostBench, Launch};
 use crate::common::TestResult;
 use crate::common::program::{at, json, read, run};
 use crate::common::testdata::repository;
@@ -23,7 +23,7 @@ fn decisions(result: &Value) -> Value {
 
 #[test]
 fn vectors_are_those_of_cover() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let kernel = "mcdc_decisions";
     let launches: [Launch; 2] =
         [("8/4", &["ints=0,3,8", "ints=0,0,8", "int=8"]), ("4/4", &["ints=40,7,4", "ints=0,0,4", "int=4"])];
@@ -64,7 +64,7 @@ fn vectors_are_those_of_cover() -> TestResult {
 
 #[test]
 fn maps_without_vectors_and_maps_that_contradict_themselves_are_refused() -> TestResult {
-    let bench = Bench { folder: tempfile::tempdir()?, drivers: kassay::exec::discover::Vendors::discover() };
+    let bench = HostBench::without_host()?;
     std::fs::write(bench.path("probe.bin"), [0; 80])?;
     let (map, probe) = (bench.at("mcdc_decisions.json"), bench.at("probe.bin"));
     let fails = |more: &[&str], part: &str| -> TestResult {

@@ -1,5 +1,5 @@
-//! Measures with host programs that use nothing of kassay (`testdata/hosts`): what they read back or write down, tallied,
-//! is what `kassay cover` and `kassay mutate` find out of the same launches.
+//! Measures with host programs that use nothing of kassay (`testdata/hosts`): what they read back or write down,
+//! tallied, is what `kassay cover` and `kassay mutate` find out of the same launches.
 
 mod counts;
 mod coverage;
@@ -11,16 +11,17 @@ mod several_kernels;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kassay::exec::discover::Vendors;
+use kassay_run::exec::discover::Vendors;
 use serde_json::Value;
 
 use crate::common::TestResult;
+use crate::common::bench::Bench;
 use crate::common::program::{at, json, read, run, valid};
 use crate::common::testdata::repository;
 
 /// A folder with the compiled host, and a way to start it.
-struct Bench {
-    folder: tempfile::TempDir,
+struct HostBench {
+    bench: Bench,
     drivers: Vendors,
 }
 
@@ -46,9 +47,13 @@ const DIVERGENT_EXIT: [Launch; 3] = [
     ("16/16", &["ints=2,0,10", "ints=0,0,10", "local=64", "int=10", "int=1"]),
 ];
 
-impl Bench {
-    fn new() -> TestResult<Bench> {
-        let bench = Bench { folder: tempfile::tempdir()?, drivers: Vendors::discover() };
+impl HostBench {
+    fn without_host() -> TestResult<HostBench> {
+        Ok(HostBench { bench: Bench::new()?, drivers: Vendors::discover() })
+    }
+
+    fn new() -> TestResult<HostBench> {
+        let bench = HostBench::without_host()?;
         let source = repository("testdata/hosts/host.c");
         let compiler =
             Command::new("cc").args(["-Wall", "-Werror", "-o", bench.at("host"), at(&source), "-ldl"]).output()?;
@@ -57,7 +62,7 @@ impl Bench {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.bench.path(name)
     }
 
     fn at(&self, name: &str) -> &'static str {
@@ -110,7 +115,7 @@ impl Bench {
         if let Some(folder) = folder {
             host.env("OCL_ICD_VENDORS", folder);
         }
-        host.current_dir(self.folder.path()).args([code, kernel, range, prefix]).args(arguments);
+        host.current_dir(self.bench.folder()).args([code, kernel, range, prefix]).args(arguments);
         let output = host.envs(variables.iter().map(|(name, value)| (name, value))).output()?;
         assert!(output.status.success(), "{host:?}: {}", String::from_utf8_lossy(&output.stderr));
         Ok(String::from_utf8(output.stdout)?)

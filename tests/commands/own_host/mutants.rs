@@ -1,11 +1,11 @@
-//! Mutants and guards in hosts of users' own: they do there what they do under `kassay mutate`, and what a host writes down
-//! of its tests becomes the result that `kassay mutate` gives.
+//! Mutants and guards in hosts of users' own: they do there what they do under `kassay mutate`, and what a host writes
+//! down of its tests becomes the result that `kassay mutate` gives.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json as value};
 
-use super::{Bench, Launch, SAXPY_TAIL};
+use super::{HostBench, Launch, SAXPY_TAIL};
 use crate::common::TestResult;
 use crate::common::program::{at, json, read, run, valid};
 use crate::common::testdata::repository;
@@ -20,7 +20,7 @@ const MANDELBROT: [Launch; 3] = [
     ("8x8/8x4", &["ints=0,0,48", "int=8", "int=6", "float=-1.5", "float=-0.75", "float=0.25", "int=16", "int=0"]),
 ];
 
-impl Bench {
+impl HostBench {
     /// Lowers a kernel with mutants and runs these tests under each, by the host in Python or the one in C. Returns the
     /// names of the files of outcomes.
     fn run_mutants(
@@ -44,7 +44,7 @@ impl Bench {
         let mut files = Vec::new();
         for (number, launch) in launches.iter().enumerate() {
             let name = format!("{kernel} {number}");
-            let host = if python { Bench::python() } else { self.c() };
+            let host = if python { HostBench::python() } else { self.c() };
             self.launch_code(host, &code, (kernel, &name), *launch, &variables)?;
             files.push(self.at(&format!("{name}.outcomes")));
         }
@@ -73,7 +73,7 @@ fn mutants(result: &Value) -> Vec<Value> {
 
 #[test]
 fn a_tally_of_outcomes_is_the_result_of_mutate() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let kernels: [(&str, &[Launch], bool); 3] =
         [("saxpy_tail", &SAXPY_TAIL, false), ("saxpy_tail", &SAXPY_TAIL, true), ("mandelbrot", &MANDELBROT, true)];
     let mut statuses: BTreeMap<String, u64> = BTreeMap::new();
@@ -143,7 +143,7 @@ fn a_tally_of_outcomes_is_the_result_of_mutate() -> TestResult {
 
 #[test]
 fn mutants_and_guards_of_an_own_host_do_what_they_do_in_mutate() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let map = bench.lower("saxpy_tail", &["--mutants", "--operators", "ROR"])?;
     let number = |word: &str| map["guards"][word].as_u64().unwrap();
     // The hosts compute these from the number of arguments alone.
@@ -184,7 +184,7 @@ fn mutants_and_guards_of_an_own_host_do_what_they_do_in_mutate() -> TestResult {
     // The same outputs with guards alone; an access out of bounds is recorded with its place.
     let guards = bench.lower("saxpy_tail", &["--guards"])?;
     let guarded =
-        |launch: Launch| bench.launch(Bench::python(), "saxpy_tail", "g", launch, &[("MUTANT", "0".to_owned())]);
+        |launch: Launch| bench.launch(HostBench::python(), "saxpy_tail", "g", launch, &[("MUTANT", "0".to_owned())]);
     for (launch, wanted) in SAXPY_TAIL.iter().zip(&original) {
         assert_eq!(&guarded(*launch)?, wanted);
     }

@@ -1,21 +1,20 @@
 //! Files of outcomes, written by hand: every status that they lead to, and what is refused.
 
-use kassay::exec::discover::Vendors;
 use serde_json::Value;
 
-use super::Bench;
+use super::HostBench;
 use crate::common::TestResult;
 use crate::common::program::{json, run, valid};
 
 /// saxpy_tail with the mutants of ROR, and files of outcomes of them.
 struct Files {
-    bench: Bench,
+    bench: HostBench,
     map: Value,
 }
 
 impl Files {
     fn new() -> TestResult<Files> {
-        let bench = Bench { folder: tempfile::tempdir()?, drivers: Vendors::discover() };
+        let bench = HostBench::without_host()?;
         let map = bench.lower("saxpy_tail", &["--mutants", "--operators", "ROR,CBR"])?;
         Ok(Files { bench, map })
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Bench, Launch, outcomes};
+use super::{HostBench, Launch, outcomes};
 use crate::common::TestResult;
 use crate::common::program::{at, json, read, run, valid};
 use crate::common::testdata::repository;
@@ -27,7 +27,7 @@ const KERNELS: [(&str, Launch, &str); 3] = [
 ];
 
 /// What `kassay cover` measures of a launch.
-fn covered(bench: &Bench, kernel: &str, launch: Launch, arguments: &str) -> TestResult<Value> {
+fn covered(bench: &HostBench, kernel: &str, launch: Launch, arguments: &str) -> TestResult<Value> {
     let (global, local) = launch.0.split_once('/').unwrap();
     let suite = format!(
         "kernel = '{}'\nentry = '{kernel}'\n[[test]]\nname = 'a'\nglobal = [{global}]\nlocal = [{local}]\n[test.args]\n\
@@ -40,7 +40,7 @@ fn covered(bench: &Bench, kernel: &str, launch: Launch, arguments: &str) -> Test
 
 #[test]
 fn several_kernels_of_a_module_have_probes_and_a_map_each() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let source = repository("testdata/multi_kernel/multi_kernel.cl");
     let lower = |flags: &[&str]| -> TestResult<Vec<u8>> {
         let files = ["-o", bench.at("p.spv"), "--map", bench.at("p.map.json"), "--coverage"];
@@ -92,7 +92,7 @@ fn several_kernels_of_a_module_have_probes_and_a_map_each() -> TestResult {
 
 #[test]
 fn modules_have_the_other_kernels_as_they_are() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let source = repository("testdata/multi_kernel/multi_kernel.cl");
     let lower = |flags: &[&str], file: &str| -> TestResult {
         let (_, err, code) = run(&[&["lower", at(&source), "-o", bench.at(file)], flags].concat())?;
@@ -116,7 +116,7 @@ fn modules_have_the_other_kernels_as_they_are() -> TestResult {
             for ((kernel, launch, _), wanted) in
                 KERNELS.iter().zip(&alone).filter(|((name, ..), _)| *name != "threshold")
             {
-                for host in [bench.c(), Bench::python()] {
+                for host in [bench.c(), HostBench::python()] {
                     let found = bench.launch_code(host, module, (kernel, "x"), *launch, &[])?;
                     assert_eq!(found, *wanted, "{purpose:?} {module} {kernel}");
                 }
@@ -128,7 +128,7 @@ fn modules_have_the_other_kernels_as_they_are() -> TestResult {
 
 #[test]
 fn a_kernel_that_cannot_be_lowered_is_left_out_and_named() -> TestResult {
-    let bench = Bench::new()?;
+    let bench = HostBench::new()?;
     let source = "int nowhere(int);\nconstant int table[2] = {1, 2};\n\
                   kernel void good(global int *a) { if (a[0] > 0) a[0] = table[a[1]]; }\n\
                   kernel void fine(global int *a) { a[1] = table[a[1] & 1]; }\n\

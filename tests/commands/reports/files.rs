@@ -3,10 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kassay::error::{Error, Place};
-use kassay::report::{self, lcov};
+use kassay::result::any::{AnyResult, OfKernel};
+use kassay::result::cover::CoverResult;
+use kassay::result::mutate::MutateResult;
+use kassay::result::run::RunResult;
 use kassay::result::schema;
-use kassay::result::store::{self, AnyResult};
+use kassay::result::set::SetResult;
+use kassay::result::store;
+use kassay_base::error::{Error, Place};
+use kassay_results::report::{self, lcov};
 
 use super::examples::*;
 use super::mutation::mutate_result;
@@ -40,11 +45,11 @@ fn results_come_back_as_they_were_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("r.json");
     store::write(&counted_result(), &path).unwrap();
-    assert_eq!(store::read(&path).unwrap(), AnyResult::Cover(Box::new(counted_result())));
+    assert_eq!(store::read(&path).unwrap(), CoverResult::any(SetResult::of_one(counted_result())));
     store::write(&run_result(), &path).unwrap();
-    assert_eq!(store::read(&path).unwrap(), AnyResult::Run(Box::new(run_result())));
+    assert_eq!(store::read(&path).unwrap(), RunResult::any(SetResult::of_one(run_result())));
     store::write(&mutate_result(), &path).unwrap();
-    assert_eq!(store::read(&path).unwrap(), AnyResult::Mutate(Box::new(mutate_result())));
+    assert_eq!(store::read(&path).unwrap(), MutateResult::any(SetResult::of_one(mutate_result())));
     store::write(&inspect_result(), &path).unwrap();
     assert_eq!(store::read(&path).unwrap(), AnyResult::Inspect(Box::new(inspect_result())));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a temporary file was left");

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use kassay::report::Format;
 use kassay::result::check::{CheckResult, CheckSet};
 use kassay::result::cover::CoverResult;
 use kassay::result::generate::GenerateResult;
 use kassay::result::set::{CoverSet, Failed, InSet, KernelResult, MutateSet, SetResult};
 use kassay::result::{Header, mutate::MutateResult};
+use kassay_results::report::Format;
 use quick_xml::events::Event;
 use serde_json::{Value, json};
 

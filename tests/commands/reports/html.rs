@@ -1,11 +1,11 @@
-//! Checks reports as HTML: each kind of result has its section, nothing of a result becomes markup, and what is untested comes
-//! first. `scripts/test-reports` opens them in a browser.
+//! Checks reports as HTML: each kind of result has its section, nothing of a result becomes markup, and what is
+//! untested comes first. `scripts/test-reports` opens them in a browser.
 
 use std::fs;
 use std::path::PathBuf;
 
-use kassay::report;
 use kassay::result::store;
+use kassay_results::report;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kassay::report::lcov;
+use kassay_results::report::lcov;
 
 use super::examples::*;
 

@@ -5,13 +5,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use kassay::hash;
-use kassay::report::text::{self, MutateView};
-use kassay::report::{self, Style, stryker};
 use kassay::result::Header;
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
 use kassay::result::store;
+use kassay_base::hash;
+use kassay_results::report::text::{self, MutateView};
+use kassay_results::report::{self, Style, stryker};
 use serde_json::Value;
 
 use super::examples::*;

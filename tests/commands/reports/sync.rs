@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use kassay::report::Style;
-use kassay::report::text::{self, CheckView};
 use kassay::result::check::CheckResult;
 use kassay::result::schedule::{RunStatus, ScheduleResult};
-use kassay::result::store::{self, AnyResult};
+use kassay::result::store;
+use kassay_results::report::Style;
+use kassay_results::report::text::{self, CheckView};
 use serde_json::{Value, json};
 
 use crate::common::stored::expect_file;
@@ -162,8 +162,6 @@ fn schedule_results_of_version_1_are_still_read() {
         "summary": { "total": 1, "stable": 0, "order_dependent": 0, "nondeterministic": 0, "failed": 1 },
         "notes": []
     });
-    let AnyResult::Schedule(result) = store::parse(&old.to_string(), Path::new("old.json")).unwrap() else {
-        panic!("not read as a result of schedule");
-    };
+    let result: ScheduleResult = store::parse(&old.to_string(), Path::new("old.json")).unwrap().one().unwrap();
     assert_eq!(result.tests[0].schedules[0].status, RunStatus::Faulted);
 }

@@ -1,8 +1,8 @@
 //! Checks the text form of results.
 
-use kassay::report::Style;
-use kassay::report::text::{self, CoverOptions};
 use kassay::result::Ratio;
+use kassay_results::report::Style;
+use kassay_results::report::text::{self, CoverOptions};
 
 use super::examples::*;
 use crate::common::stored::expect_file;

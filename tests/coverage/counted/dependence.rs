@@ -1,10 +1,10 @@
 //! Checks that the control dependence of all blocks, computed at once, equals that of each block by its definition.
 
 use inkwell::context::Context;
-use kassay::cfg::indices::BlockIndex;
-use kassay::coverage::build::{self, KernelFile};
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
+use kassay_ir::cfg::indices::BlockIndex;
+use kassay_ir::kernel::compile;
+use kassay_judge::coverage::build::{self, KernelFile};
+use kassay_model::options::KernelOptions;
 
 use crate::common::testdata;
 

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kassay::instrument::layout::Slots;
 use kassay::result::cover::CoverResult;
 use kassay::result::inspect::{InspectResult, Kernel as Inspected};
+use kassay_ir::instrument::layout::Slots;
 
 use super::kernels::{Kernel, LU, ODDITIES, PATH, REDUCE};
 use crate::common::coverage::Device;

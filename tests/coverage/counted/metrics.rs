@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use kassay::instrument::layout::Slots;
 use kassay::result::Ratio;
 use kassay::result::cover::{LoopApplicable, LoopCoverage, SiteOutcome};
+use kassay_ir::instrument::layout::Slots;
 
 use super::kernels::{Kernel, LU, ODDITIES, PATH, REDUCE};
 use crate::common::coverage::{Covered, Device};

@@ -1,13 +1,13 @@
 //! Tallies probe data made by hand, without a device.
 
 use inkwell::context::Context;
-use kassay::cfg::sites::{SiteKind, Sites};
-use kassay::coverage::summary::{self, TestTally};
-use kassay::coverage::tally::{Probe, SiteTally, tally};
-use kassay::instrument::coverage::CoveragePlan;
-use kassay::instrument::layout::{HEADER_WORDS, Slots};
-use kassay::kernel::options::KernelOptions;
-use kassay::suite::launch::NdRange;
+use kassay_ir::cfg::sites::{SiteKind, Sites};
+use kassay_ir::instrument::coverage::CoveragePlan;
+use kassay_ir::instrument::layout::{HEADER_WORDS, Slots};
+use kassay_judge::coverage::summary::{self, TestTally};
+use kassay_judge::coverage::tally::{Probe, SiteTally, tally};
+use kassay_model::options::KernelOptions;
+use kassay_suite::launch::NdRange;
 
 use crate::common::kernels::{open, source_file};
 
@@ -40,7 +40,7 @@ fn kernel(slots: Slots) -> Kernel {
 impl Kernel {
     /// The `nth` site of a kind.
     fn site(&self, kind: SiteKind, nth: usize) -> usize {
-        let of_kind = |(_, site): &(usize, &kassay::cfg::sites::Site)| site.kind == kind;
+        let of_kind = |(_, site): &(usize, &kassay_ir::cfg::sites::Site)| site.kind == kind;
         self.sites.sites.iter().enumerate().filter(of_kind).nth(nth).unwrap().0
     }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use kassay::cfg::condition_graph::{ConditionGraph, Next, TestVector};
-use kassay::coverage::mcdc::best_pair;
 use kassay::result::mcdc::Criterion;
+use kassay_ir::cfg::condition_graph::{ConditionGraph, Next, TestVector};
+use kassay_judge::coverage::mcdc::best_pair;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -31,7 +31,7 @@ fn ways_are_the_test_vectors_and_decide_as_the_operators_do() {
         let tree = Tree::random(&mut random, 0, conditions);
         let graph = graph(&tree);
         let vectors = graph.vectors();
-        assert_eq!(vectors.len() as u64, graph.ways(), "{tree:?}");
+        assert_eq!(vectors.len() as u64, graph.paths(), "{tree:?}");
         let all: BTreeSet<Vector> = vectors.iter().map(plain).collect();
         assert_eq!(all.len(), vectors.len(), "each once: {tree:?}");
         assert_eq!(all, tree.vectors(), "{tree:?}");

@@ -1,5 +1,5 @@
-//! Compares what devices and the simulator record of random decisions with their evaluation here: of few kernels, or of as
-//! many as the environment variable `KASSAY_SOAK` says.
+//! Compares what devices and the simulator record of random decisions with their evaluation here: of few kernels, or of
+//! as many as the environment variable `KASSAY_SOAK` says.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -116,9 +116,9 @@ fn kernel(random: &mut ChaCha8Rng) -> (String, Vec<Decision>) {
     (text, decisions)
 }
 
-/// Returns whether the vectors are the expected ones. Under a negation of operators, a condition may be that of the negated
-/// form (`!a` for `a`): then the letters of some conditions are exchanged everywhere. So is the result of a value that is
-/// negated as a whole.
+/// Returns whether the vectors are the expected ones. Under a negation of operators, a condition may be that of the
+/// negated form (`!a` for `a`): then the letters of some conditions are exchanged everywhere. So is the result of a
+/// value that is negated as a whole.
 fn are_equal(tree: &Tree, expected: &BTreeSet<Vector>, found: &BTreeSet<(String, bool)>) -> bool {
     let flips = if tree.negates_operators() { 1u32 << (tree.conditions() + 1) } else { 1 };
     (0..flips).any(|flip| {

@@ -1,10 +1,10 @@
-//! Trees of `&&`, `||` and `!` over numbered conditions, with the definitions of test vectors and criteria on them. Not a
-//! test.
+//! Trees of `&&`, `||` and `!` over numbered conditions, with the definitions of test vectors and criteria on them. Not
+//! a test.
 
 use std::collections::BTreeSet;
 
-use kassay::cfg::condition_graph::Next;
 use kassay::result::mcdc::Criterion;
+use kassay_ir::cfg::condition_graph::Next;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -156,8 +156,8 @@ impl Tree {
         }
     }
 
-    /// Returns whether no operand masks a condition that the vector evaluates (Chilenski 2001): no operand beside those that
-    /// contain it is false under `&&`, or true under `||`.
+    /// Returns whether no operand masks a condition that the vector evaluates (Chilenski 2001): no operand beside those
+    /// that contain it is false under `&&`, or true under `||`.
     pub fn is_unmasked(&self, condition: usize, vector: &[Option<bool>]) -> bool {
         match self {
             Leaf(_) => true,

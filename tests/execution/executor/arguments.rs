@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kassay::exec::{Executor, Kept, RunOptions};
-use kassay::suite::launch::{ArgValue, ImageShape, Launch, NdRange};
+use kassay_run::exec::{Executor, Kept, RunOptions};
+use kassay_suite::launch::{ArgValue, ImageShape, Launch, NdRange};
 
 use super::support::*;
 

@@ -3,9 +3,9 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use kassay::error::Error;
-use kassay::exec::{DeviceSelector, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions, probe_devices};
-use kassay::suite::launch::Launch;
+use kassay_base::error::Error;
+use kassay_run::exec::{DeviceSelector, Executor, OpenClExecutor, RunOptions, Target, WorkerOptions, probe_devices};
+use kassay_suite::launch::Launch;
 
 use super::support::*;
 use crate::common::program::kassay;

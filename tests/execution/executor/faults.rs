@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use kassay::error::Error;
-use kassay::exec::{Code, Executor, Fault, RunOptions};
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay_base::error::Error;
+use kassay_run::exec::{Code, Executor, Fault, RunOptions};
+use kassay_suite::launch::{ArgValue, Launch, NdRange};
 
 use super::support::*;
 

@@ -1,7 +1,7 @@
 //! Checks images of every shape, their formats, and samplers.
 
-use kassay::exec::Fault;
-use kassay::suite::launch::{Addressing, ArgValue, Filter, ImageShape};
+use kassay_run::exec::Fault;
+use kassay_suite::launch::{Addressing, ArgValue, Filter, ImageShape};
 
 use super::support::*;
 

@@ -1,14 +1,15 @@
-//! Checks what becomes of launches that the device stops, as NVIDIA's driver does: a script takes the place of the worker
-//! and answers as one would.
+//! Checks what becomes of launches that the device stops, as NVIDIA's driver does: a script takes the place of the
+//! worker and answers as one would.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use kassay::error::Error;
-use kassay::exec::{
-    Code, DeviceSelector, Executor, Fault, OpenClExecutor, Standby, Sweep, Variation, VariationOutcome, WorkerOptions,
+use kassay_base::error::Error;
+use kassay_run::exec::{
+    Code, DeviceSelector, Executor, Fault, OpenClExecutor, SpareWorker, Sweep, Variation, VariationOutcome,
+    WorkerOptions,
 };
-use kassay::suite::launch::Launch;
+use kassay_suite::launch::Launch;
 
 use super::support::*;
 
@@ -31,7 +32,7 @@ fn scripted(first: &[&str], others: &[&str]) -> TestResult<(OpenClExecutor, temp
         fs::write(folder.path().join(name), [&[OPENED], lines].concat().join("\n"))?;
     }
     fs::write(folder.path().join("is_first"), "")?;
-    let options = WorkerOptions { exe: Some(program), standby: Standby::Never, ..WorkerOptions::default() };
+    let options = WorkerOptions { exe: Some(program), spare_worker: SpareWorker::Never, ..WorkerOptions::default() };
     Ok((OpenClExecutor::start(DeviceSelector::Any, options)?, folder))
 }
 

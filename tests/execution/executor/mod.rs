@@ -5,6 +5,6 @@ mod choice;
 mod faults;
 mod images;
 mod lost_devices;
-mod standby;
+mod spare_worker;
 mod support;
 mod sweeps;

@@ -4,8 +4,8 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use kassay::exec::{Code, Executor, Observation, RunResult};
-use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
+use kassay_run::exec::{Code, Executor, Observation, RunResult};
+use kassay_suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
 pub use crate::common::TestResult;
 pub use crate::common::devices::{completed, once, opencl as executor, worker as options};

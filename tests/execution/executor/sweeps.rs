@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kassay::error::Error;
-use kassay::exec::{
+use kassay_base::error::Error;
+use kassay_model::interface::{Scalar, Type};
+use kassay_run::exec::{
     Batch, Executor, Fault, OpenClExecutor, ProgramId, Reference, Run, Sweep, Variation, VariationOutcome,
 };
-use kassay::kernel::interface::{Scalar, Type};
-use kassay::suite::compare::Tolerance;
-use kassay::suite::launch::{ImageShape, Launch, NdRange};
+use kassay_suite::compare::Tolerance;
+use kassay_suite::launch::{ImageShape, Launch, NdRange};
 
 use super::support::*;
 
@@ -163,7 +163,7 @@ fn endless_loops_and_wild_writes_stop_only_their_variations() -> TestResult {
     assert!(
         bench
             .executor
-            .run(bench.program, &launch, &kassay::exec::RunOptions { probe_words: Some(32), ..once() })?
+            .run(bench.program, &launch, &kassay_run::exec::RunOptions { probe_words: Some(32), ..once() })?
             .is_ok()
     );
     Ok(())

@@ -1,8 +1,8 @@
 //! Checks which kernels cannot be compiled for the host, with which messages; and what inlining must not lose.
 
-use kassay::error::Error;
-use kassay::kernel::options::KernelOptions;
-use kassay::lower::host::emit::Effort;
+use kassay_base::error::Error;
+use kassay_ir::lower::native::emit::Effort;
+use kassay_model::options::KernelOptions;
 
 use super::support::{code, prepared};
 

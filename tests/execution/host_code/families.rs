@@ -1,6 +1,6 @@
 //! Checks the builtins that kassay defines itself: atomics, collective functions, copies, images.
 
-use kassay::lower::host::emit::Effort;
+use kassay_ir::lower::native::emit::Effort;
 
 use super::support::{Arg, Loaded, Range, code, run, words};
 

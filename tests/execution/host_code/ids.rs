@@ -1,6 +1,6 @@
 //! Checks work-item functions, with uneven groups and offsets.
 
-use kassay::lower::host::emit::Effort;
+use kassay_ir::lower::native::emit::Effort;
 
 use super::support::{Arg, Loaded, Range, code, run, words};
 

@@ -1,6 +1,6 @@
 //! Checks results of functions on floats: exact where OpenCL C requires it, else within its bounds (OpenCL C 3.0, 7.4).
 
-use kassay::lower::host::emit::Effort;
+use kassay_ir::lower::native::emit::Effort;
 
 use super::support::{Arg, Loaded, Range, code, run};
 

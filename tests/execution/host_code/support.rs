@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use kassay::error::Result;
-use kassay::kernel::canonical;
-use kassay::kernel::options::KernelOptions;
-use kassay::kernel::parameters;
-use kassay::llvm::{AddressSpace, AttributeIndex, Inst, Linkage, Type, Value, View};
-use kassay::lower::host::abi::{self, Extent, GroupContext, ItemContext, hook, placeholder};
-use kassay::lower::host::emit::{Effort, emit};
-use kassay::lower::host::prepare::prepare;
-use kassay::lower::host::runtime_support;
+use kassay_base::error::Result;
+use kassay_ir::kernel::canonical;
+use kassay_ir::kernel::parameters;
+use kassay_ir::llvm::{AddressSpace, AttributeIndex, Inst, Linkage, Type, Value, View};
+use kassay_ir::lower::native::emit::{Effort, emit};
+use kassay_ir::lower::native::prepare::prepare;
+use kassay_model::native::abi::{self, Extent, GroupContext, ItemContext, hook, placeholder};
+use kassay_model::native::runtime_support;
+use kassay_model::options::KernelOptions;
 use llvm_sys::core::LLVMCreateMemoryBufferWithMemoryRangeCopy;
 use llvm_sys::error::{LLVMErrorRef, LLVMGetErrorMessage};
 use llvm_sys::orc2::lljit::*;
@@ -93,6 +93,11 @@ unsafe fn replace<'m>(view: View<'m>, call: Inst<'m>, item: Value<'m>) {
         unsafe { call.replace_and_erase(item) };
         return;
     }
+    if name == placeholder::RETURNS {
+        // SAFETY: as the caller promises; it has no value.
+        unsafe { call.erase() };
+        return;
+    }
     let Some((hook, numbers)) = hook_of(&name) else { return };
     let is_print = name == "printf";
     let zero = |bits: &u32| view.int_type(*bits).int(0);
@@ -146,7 +151,7 @@ unsafe extern "C" fn exchange(
     _: i64,
     value: *const u8,
     bytes: i64,
-    sub_group: i32,
+    kind: i32,
 ) -> *const u8 {
     // SAFETY: see `group_state`; every item writes its own bytes, and reads those of others after the barrier.
     unsafe {
@@ -157,7 +162,7 @@ unsafe extern "C" fn exchange(
         std::ptr::copy_nonoverlapping(value, base.add((rank as i64 * bytes) as usize), bytes as usize);
         group_state.barrier.wait();
         let size = (*(*item).group).sub_group;
-        let first = if sub_group == 0 { 0 } else { rank / size * size };
+        let first = if kind & 1 == 0 { 0 } else { rank / size * size };
         base.add((first as i64 * bytes) as usize)
     }
 }
@@ -399,6 +404,7 @@ pub fn run(loaded: &Loaded, range: Range, args: &mut [Arg<'_>]) {
                         }),
                         local_linear_id: linear,
                         leaves: 0,
+                        returned: 0,
                         host: group_state as *mut c_void,
                         placed: std::ptr::null_mut(),
                     };

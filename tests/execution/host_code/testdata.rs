@@ -1,7 +1,7 @@
 //! Checks that every kernel of `testdata` compiles for the host.
 
-use kassay::lower::host::emit::Effort;
-use kassay::suite::resolve::Suite;
+use kassay_ir::lower::native::emit::Effort;
+use kassay_suite::resolve::Suite;
 
 use super::support::{prepared, woven};
 use crate::common::kernels::options_of;

@@ -8,7 +8,7 @@ use std::process::Command;
 /// # Panics
 /// If it is not there, with what helps.
 pub fn path() -> PathBuf {
-    let folder = kassay::kernel::external_tools::data_folder().expect("there is a data folder").join("ptxas");
+    let folder = kassay_base::external_tools::data_folder().expect("there is a data folder").join("ptxas");
     let versions = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
     let mut found: Vec<PathBuf> =
         versions.map(|version| version.path().join("bin/ptxas")).filter(|path| path.is_file()).collect();

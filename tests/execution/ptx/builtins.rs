@@ -1,6 +1,6 @@
 //! Checks builtins that libclc for NVPTX lacks, or that differ there.
 
-use kassay::exec::Target;
+use kassay_run::exec::Target;
 
 use super::assembler;
 use crate::common::kernels::{source_file, with_file, with_source};

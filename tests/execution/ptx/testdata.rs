@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use inkwell::context::Context;
-use kassay::coverage::device_races;
-use kassay::error::Result;
-use kassay::exec::{Code, Target};
-use kassay::instrument::device_races::LocalShadow;
-use kassay::instrument::layout::Slots;
-use kassay::instrument::mutants::Edit;
-use kassay::mutation::enumerate::enumerate;
-use kassay::mutation::module_builder::{Effort, ModuleBuilder, RunsPerLaunch};
-use kassay::mutation::operators::Preset;
-use kassay::mutation::selection::Selection;
-use kassay::suite::resolve::Suite;
+use kassay_base::error::Result;
+use kassay_ir::instrument::device_races::LocalShadow;
+use kassay_ir::instrument::layout::Slots;
+use kassay_ir::instrument::mutants::Edit;
+use kassay_judge::coverage::device_races;
+use kassay_judge::mutation::build::module_builder::{Effort, ModuleBuilder, RunsPerLaunch};
+use kassay_judge::mutation::catalogue::enumerate::enumerate;
+use kassay_judge::mutation::catalogue::operators::Preset;
+use kassay_judge::mutation::catalogue::selection::Selection;
+use kassay_run::exec::{Code, Target};
+use kassay_suite::resolve::Suite;
 
 use super::assembler;
 use crate::common::kernels::{Opened, open, open_bare, options_of};

@@ -16,14 +16,14 @@ use std::fmt;
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::cfg::indices::FunctionIndex;
-use kassay::cfg::sites::{Site, SiteKind, Sites};
-use kassay::coverage::build::{self, KernelFile};
-use kassay::error::Result;
-use kassay::kernel::ast::{Ast, Function, Position};
-use kassay::kernel::compile;
-use kassay::kernel::constructs::{self, Construct, Kind, LoopForm};
-use kassay::kernel::options::KernelOptions;
+use kassay_base::error::Result;
+use kassay_ir::cfg::indices::FunctionIndex;
+use kassay_ir::cfg::sites::{Site, SiteKind, Sites};
+use kassay_ir::kernel::ast::{Ast, Function, Position};
+use kassay_ir::kernel::compile;
+use kassay_ir::kernel::constructs::{self, Construct, Kind, LoopForm};
+use kassay_judge::coverage::build::{self, KernelFile};
+use kassay_model::options::{KernelOptions, Language};
 
 /// A construct and its place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,10 +71,24 @@ pub fn file(path: &Path, options: &KernelOptions) -> Result<Vec<(String, Agreeme
         let under_test = parsed.under_test(kernel, &loaded, &sources)?;
         for (f, function) in FunctionIndex::enumerate(&under_test.sites.functions) {
             let name = &function.cfg.function;
-            all.push((format!("{kernel}/{name}"), compare(of_ir(&under_test.sites, f), of_syntax(ast, name))));
+            let mut found = compare(of_ir(&under_test.sites, f), of_syntax(ast, name));
+            if options.language(path) == Language::Cuda {
+                let text = std::fs::read_to_string(path).unwrap_or_default();
+                found.only_ir.retain(|entry| !is_call(&text, entry));
+            }
+            all.push((format!("{kernel}/{name}"), found));
         }
     }
     Ok(all)
+}
+
+/// Returns whether a function is called at the place of an entry.
+fn is_call(text: &str, entry: &Entry) -> bool {
+    let line = text.lines().nth(entry.line.saturating_sub(1) as usize).unwrap_or_default();
+    let rest = line.get(entry.column.saturating_sub(1) as usize..).unwrap_or_default();
+    let name = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or_default();
+    let is_keyword = ["if", "for", "while", "switch"].contains(&&rest[..name]);
+    name > 0 && !is_keyword && rest[name..].starts_with('(')
 }
 
 fn of_ir(sites: &Sites, function: FunctionIndex) -> Vec<Entry> {

@@ -6,12 +6,12 @@ mod tricky;
 
 use std::path::Path;
 
-use compare::Agreement;
-use kassay::kernel::options::KernelOptions;
+use kassay_model::options::KernelOptions;
 
 use crate::common::kernels::{self, source_file};
 use crate::common::testdata::{files_below, kernel_files};
 use crate::common::threads::spread;
+use compare::Agreement;
 
 /// Describes the disagreements, with both lists.
 fn report(path: &Path, name: &str, found: &Agreement) -> String {

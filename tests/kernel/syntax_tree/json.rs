@@ -10,9 +10,8 @@ use std::fmt;
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 
+use kassay_ir::kernel::ast::{Ast, Function, Loc, Node, Position, Range};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
-use kassay::kernel::ast::{Ast, Function, Loc, Node, Position, Range};
 
 /// Reads one document; call it on a thread with a large stack, because the tree may be deep.
 pub fn read(json: impl Read) -> serde_json::Result<Ast> {

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use kassay::kernel::ast::{Ast, Node};
-use kassay::kernel::compile::{self, Loaded};
-use kassay::kernel::options::KernelOptions;
+use kassay_ir::kernel::ast::{Ast, Node};
+use kassay_ir::kernel::compile::{self, Loaded};
+use kassay_model::options::KernelOptions;
 
 use crate::common::testdata::files_below;
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use inkwell::context::Context;
-use kassay::cfg::indices::{BlockIndex, FunctionIndex};
-use kassay::cfg::sites::Sites;
-use kassay::instrument::mutants::{
+use kassay_ir::cfg::indices::{BlockIndex, FunctionIndex};
+use kassay_ir::cfg::sites::Sites;
+use kassay_ir::instrument::mutants::{
     Action, Binary, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot,
 };
-use kassay::kernel::options::KernelOptions;
-use kassay::llvm::View;
-use kassay::mutation::equivalence::{Verdict, classify};
+use kassay_ir::llvm::View;
+use kassay_judge::mutation::equivalence::{Verdict, classify};
+use kassay_model::options::KernelOptions;
 use llvm_sys::LLVMOpcode;
 
 use super::support::{canonical_file, canonical_form, parse};
@@ -169,7 +169,7 @@ fn every_kernel_of_testdata_has_a_normal_form() {
         if !suite.exists() {
             continue;
         }
-        let suite = kassay::suite::resolve::Suite::load(&suite).unwrap();
+        let suite = kassay_suite::resolve::Suite::load(&suite).unwrap();
         if suite.kernel.file_name() != file.file_name() {
             continue;
         }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kassay::cfg::sites::Sites;
-use kassay::instrument::mutants::{Binary, Edit, Expr, LaunchChange, Place, Predicate, Slot};
-use kassay::mutation::equivalence::{Kernel, LaunchFacts, Verdict, classify, prove_for_launches};
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
-use kassay::suite::resolve::Test;
+use kassay_ir::cfg::sites::Sites;
+use kassay_ir::instrument::mutants::{Binary, Edit, Expr, LaunchChange, Place, Predicate, Slot};
+use kassay_judge::mutation::equivalence::{Kernel, LaunchFacts, Verdict, classify, prove_for_launches};
+use kassay_suite::launch::{ArgValue, Launch, NdRange};
+use kassay_suite::resolve::Test;
 use llvm_sys::LLVMOpcode;
 
 use super::classify::{compare, places, verdicts};

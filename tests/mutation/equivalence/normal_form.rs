@@ -1,7 +1,7 @@
 //! Checks that the normal form distinguishes programs that some test could distinguish; each case is a kernel and a
 //! change of its text.
 
-use kassay::mutation::equivalence::normal::NormalForm;
+use kassay_judge::mutation::equivalence::normal::NormalForm;
 
 use super::support::normal_form;
 

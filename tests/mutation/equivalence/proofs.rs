@@ -1,8 +1,8 @@
 //! Checks what the solver decides beyond the normal form, and what it must not.
 
-use kassay::cfg::sites::Sites;
-use kassay::instrument::mutants::{Binary, Edit, Expr, Place, Predicate, Slot};
-use kassay::mutation::equivalence::Verdict;
+use kassay_ir::cfg::sites::Sites;
+use kassay_ir::instrument::mutants::{Binary, Edit, Expr, Place, Predicate, Slot};
+use kassay_judge::mutation::equivalence::Verdict;
 use llvm_sys::LLVMOpcode;
 
 use super::classify::{binary, compare, places, verdicts};
@@ -99,7 +99,7 @@ fn floats_may_be_nan() {
     let negated = "if (x >= y) f[i] = 1;";
     let found = judged(negated, LLVMOpcode::LLVMFCmp, 0, |place| {
         let less = Expr::Compare(Predicate::FOlt, Expr::Operand(0).into(), Expr::Operand(1).into());
-        let by = Expr::Unary(kassay::instrument::mutants::Unary::Not, less.into());
+        let by = Expr::Unary(kassay_ir::instrument::mutants::Unary::Not, less.into());
         vec![Edit::Value { at: vec![Slot::Result(place)], by }, compare(place, FOge)]
     });
     assert_eq!(found[0], Verdict::Distinct, "a number that is none is not less, nor is it greater or equal");

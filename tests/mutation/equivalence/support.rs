@@ -4,11 +4,11 @@ use std::path::Path;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use kassay::cfg::sites::Sites;
-use kassay::kernel::module;
-use kassay::kernel::options::KernelOptions;
-use kassay::llvm::View;
-use kassay::mutation::equivalence::normal::{self, NormalForm};
+use kassay_ir::cfg::sites::Sites;
+use kassay_ir::kernel::module;
+use kassay_ir::llvm::View;
+use kassay_judge::mutation::equivalence::normal::{self, NormalForm};
+use kassay_model::options::KernelOptions;
 
 use crate::common::kernels::{open, source_file};
 

@@ -1,6 +1,6 @@
 //! Checks which mutants the operators find: text, line and column, counted by hand.
 
-use kassay::mutation::operators::Preset;
+use kassay_judge::mutation::catalogue::operators::Preset;
 
 use super::support::*;
 

@@ -1,9 +1,9 @@
 //! Makes the same change in the source and in the IR: both kernels must compute the same, on every row of the
 //! truth table.
 
-use kassay::instrument::layout::FaultKind;
-use kassay::mutation::Mutant;
-use kassay::mutation::operators::Preset;
+use kassay_ir::instrument::layout::FaultKind;
+use kassay_judge::mutation::Mutant;
+use kassay_judge::mutation::catalogue::operators::Preset;
 
 use super::support::*;
 

@@ -1,8 +1,8 @@
 //! Checks the decision whether the work-items of a kernel interact, on which the number of repeats of its
 //! mutants depends.
 
-use kassay::mutation::item_interaction::work_items_interact;
-use kassay::mutation::operators::Preset;
+use kassay_judge::mutation::catalogue::item_interaction::work_items_interact;
+use kassay_judge::mutation::catalogue::operators::Preset;
 
 use super::support::Kernel;
 

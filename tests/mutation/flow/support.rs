@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::exec::{Code, Executor, OpenClExecutor, ProgramId, RunOptions, Target};
-use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
-use kassay::instrument::mutants::Edit;
-use kassay::kernel::compile::Format;
-use kassay::kernel::options::KernelOptions;
-use kassay::mutation::Mutant;
-use kassay::mutation::module_builder::{Effort, ModuleBuilder};
-use kassay::mutation::mutant::Excluded;
-use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset};
-use kassay::suite::launch::{ArgValue, Launch};
+use kassay_ir::instrument::layout::{FaultKind, GuardLayout, header, slot};
+use kassay_ir::instrument::mutants::Edit;
+use kassay_ir::kernel::compile::Format;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::mutation::Mutant;
+use kassay_judge::mutation::build::module_builder::{Effort, ModuleBuilder};
+use kassay_judge::mutation::catalogue::mutant::Excluded;
+use kassay_judge::mutation::catalogue::operators::{OPERATORS, OperatorOutput, Preset};
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::{Code, Executor, OpenClExecutor, ProgramId, RunOptions, Target};
+use kassay_suite::launch::{ArgValue, Launch};
 
 use crate::common::devices::opencl;
 use crate::common::kernels::{self, source_file};

@@ -6,10 +6,11 @@ mod private;
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::instrument::mutants::edit::{Action, Edit, Expr, Float, LocalVariable};
-use kassay::kernel::options::KernelOptions;
-use kassay::mutation::mutant::{Excluded, Mutant};
-use kassay::mutation::{Selection, enumerate};
+use kassay_ir::instrument::mutants::edit::{Action, Edit, Expr, Float, LocalVariable};
+use kassay_judge::mutation::Selection;
+use kassay_judge::mutation::catalogue::mutant::{Excluded, Mutant};
+use kassay_judge::mutation::enumerate;
+use kassay_model::options::KernelOptions;
 
 use crate::common::kernels::{open, source_file};
 use crate::common::program::kassay;

@@ -5,15 +5,17 @@ use std::path::Path;
 
 use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
-use kassay::exec::{Code, Executor, OpenClExecutor, Target};
-use kassay::instrument::guard;
-use kassay::instrument::mutants::edit::{Edit, LocalVariable};
-use kassay::instrument::mutants::privatise::{Refusal, privatise};
-use kassay::kernel::options::KernelOptions;
-use kassay::llvm::{AttributeIndex, View};
-use kassay::lower::spirv;
-use kassay::mutation::{Selection, enumerate};
-use kassay::suite::launch::ArgValue;
+use kassay_ir::instrument::guard;
+use kassay_ir::instrument::mutants::edit::{Edit, LocalVariable};
+use kassay_ir::instrument::mutants::privatise::{Refusal, privatise};
+use kassay_ir::llvm::{AttributeIndex, View};
+use kassay_ir::lower::spirv;
+use kassay_judge::mutation::Selection;
+use kassay_judge::mutation::enumerate;
+use kassay_model::code::Effort;
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::{Executor, OpenClExecutor, Target};
+use kassay_suite::launch::ArgValue;
 
 use crate::common::devices::{once, opencl};
 use crate::common::kernels::{open, open_suite, source_file};
@@ -61,10 +63,8 @@ fn privatisations(executor: &mut OpenClExecutor, suite: &Path) -> Vec<Privatisat
                 refusal = Some(why);
                 break;
             }
-            spirv::prepare(&mut module, entry, &machine).unwrap();
-            let code = spirv::emit(&module).unwrap();
-            let build_options = spirv::build_options(&module);
-            let program = executor.load(&Code::spirv(code, entry, build_options)).unwrap();
+            let code = spirv::lower(&mut module, entry, Effort::Full).unwrap().unwrap();
+            let program = executor.load(&code).unwrap();
             let outputs = executor.run(program, launch, &once()).unwrap().unwrap().outputs;
             same.push(outputs == *expected);
             executor.unload(program);

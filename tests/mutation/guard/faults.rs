@@ -1,6 +1,6 @@
 //! Checks that each kind of fault is reported, and that nothing else changes.
 
-use kassay::instrument::layout::FaultKind;
+use kassay_ir::instrument::layout::FaultKind;
 
 use super::support::*;
 
@@ -163,8 +163,8 @@ fn local_private_and_constant_memory_has_bounds() -> TestResult {
              kernel void k(global int *a, local int *l, int i, struct two p, constant int *c) {{\n{body}\n}}"
         );
         let args = |at: i32| {
-            let by_value = kassay::suite::launch::ArgValue::Value(vec![1; 12]);
-            vec![ints(&[3; 8]), kassay::suite::launch::ArgValue::Local(24), int(at), by_value, ints(&[1; 5])]
+            let by_value = kassay_suite::launch::ArgValue::Value(vec![1; 12]);
+            vec![ints(&[3; 8]), kassay_suite::launch::ArgValue::Local(24), int(at), by_value, ints(&[1; 5])]
         };
         let seen = device.run(&source, range(2, 2), args(good), FUEL).map_err(|e| format!("{body}: {e}"))?;
         assert_eq!(seen.fault, None, "{body}");
@@ -205,7 +205,7 @@ fn copies_are_checked_completely() -> TestResult {
                   for (int j = 0; j < 8; j++) l[j] = 5; barrier(CLK_LOCAL_MEM_FENCE);\n\
                   event_t e = async_work_group_copy(l, a, (size_t)n, 0);\n\
                   wait_group_events(1, &e); r[get_local_id(0)] = l[7]; }";
-    let local = || kassay::suite::launch::ArgValue::Local(32);
+    let local = || kassay_suite::launch::ArgValue::Local(32);
     for (n, fault) in [(8, false), (9, true), (-1, true), (0, false)] {
         let seen = device.run(source, range(2, 2), vec![ints(&[1; 8]), ints(&[0; 2]), int(n), local()], FUEL)?;
         assert_eq!(seen.fault.is_some(), fault, "{n}");

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use inkwell::context::Context;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::exec::{Code, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult};
-use kassay::instrument::guard::{self, Guards};
-use kassay::instrument::ids;
-use kassay::instrument::layout::{FaultKind, GuardLayout, header, slot};
-use kassay::kernel::options::KernelOptions;
-use kassay::lower::spirv;
-use kassay::suite::launch::{ArgValue, Launch, NdRange};
+use kassay_ir::instrument::guard::{self, Guards};
+use kassay_ir::instrument::ids;
+use kassay_ir::instrument::layout::{FaultKind, GuardLayout, header, slot};
+use kassay_ir::lower::spirv;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_model::code::Effort;
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::{Code, Executor, Observation, OpenClExecutor, ProgramId, RunOptions, RunResult};
+use kassay_suite::launch::{ArgValue, Launch, NdRange};
 
 pub use crate::common::TestResult;
 pub use crate::common::devices::{once, opencl as executor};
@@ -37,8 +38,7 @@ pub fn guarded(under_test: &KernelUnderTest<'_>) -> TestResult<Guarded> {
     guard::inline_and_promote(&mut module, entry, machine)?;
     let guards = guard::weave(&mut module, entry, layout, false, machine)?;
     ids::plain(&module, layout)?;
-    spirv::prepare(&mut module, entry, machine)?;
-    let code = Code::spirv(spirv::emit(&module)?, entry, spirv::build_options(&module));
+    let code = spirv::lower(&mut module, entry, Effort::Full)??;
     Ok(Guarded { code, guards, layout })
 }
 
@@ -79,7 +79,7 @@ impl Guarded {
         launch: &Launch,
         fuel: u32,
         options: &RunOptions,
-    ) -> TestResult<Result<GuardedRun, kassay::exec::Fault>> {
+    ) -> TestResult<Result<GuardedRun, kassay_run::exec::Fault>> {
         let words = probe(self.layout, launch, fuel);
         let mut args = launch.args.clone();
         args.push(ArgValue::Buffer(Arc::new(words.iter().flat_map(|w| w.to_le_bytes()).collect())));

@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use kassay::exec::{Executor, OpenClExecutor, ProgramId, RunOptions, Target};
-use kassay::kernel::precision::Precision;
-use kassay::suite::compare::{self, Tolerance};
-use kassay::suite::resolve::Test;
+use kassay_ir::kernel::precision::Precision;
+use kassay_run::exec::{Executor, OpenClExecutor, ProgramId, RunOptions, Target};
+use kassay_suite::compare::{self, Tolerance};
+use kassay_suite::resolve::Test;
 
 use super::support::*;
 use crate::common::kernels::{Opened, OpenedSuite, open_suite};
@@ -41,9 +41,9 @@ impl Bench {
 }
 
 /// Returns the suites below `testdata`, except those of kernels with deliberate faults: the simulator accepts them,
-/// devices need not. Nor those with a kernel for each set of values of specialisation constants, and the one whose kernel
-/// reads in front of its pointer into shared virtual memory, where guards know no bounds; and that in which it is left to the device whether a
-/// work-item sees a message.
+/// devices need not. Nor those with a kernel for each set of values of specialisation constants, and the one whose
+/// kernel reads in front of its pointer into shared virtual memory, where guards know no bounds; and that in which it
+/// is left to the device whether a work-item sees a message.
 fn suites() -> Vec<PathBuf> {
     let mut found = files_below(&testdata(""), "toml");
     found.retain(|file| name(file).contains("suite") && !file.starts_with(testdata("check")));

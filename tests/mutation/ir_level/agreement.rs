@@ -3,13 +3,14 @@
 use crate::common::TestResult;
 use crate::mutate::bench::{Bench, mutants, statuses, suite, text};
 
-/// Verdicts that need not agree: of runs that leave a buffer or divide by zero, and of mutants that the repeats could not
-/// decide.
+/// Verdicts that need not agree: of runs that leave a buffer or divide by zero, and of mutants that the repeats could
+/// not decide.
 fn excepted(status: &str) -> bool {
     matches!(status, "runtime-error" | "undecided")
 }
 
-/// Runs both strategies on a sample: ids and statuses have to be the same, unless the status is excepted in one of them.
+/// Runs both strategies on a sample: ids and statuses have to be the same, unless the status is excepted in one of
+/// them.
 fn strategies_agree(kernel: &str, level: &str, count: &str) -> TestResult<usize> {
     let bench = Bench::new()?;
     let options = ["--level", level, "--sample", count, "--seed", "3", "--repeats", "3"];

@@ -1,5 +1,5 @@
-//! Checks the operators of synchronisation on atomic instructions, which clang makes of its own builtins: what they find,
-//! and that the simulator and devices agree on them.
+//! Checks the operators of synchronisation on atomic instructions, which clang makes of its own builtins: what they
+//! find, and that the simulator and devices agree on them.
 
 use std::collections::BTreeMap;
 

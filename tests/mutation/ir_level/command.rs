@@ -47,7 +47,7 @@ fn shards_merge(kernel: &str, options: &[&str]) -> TestResult {
     let whole = bench.mutate(&of, options)?;
     for part in ["1/2", "2/2"] {
         let shard = bench.mutate(&of, &[options, &["--shard", part]].concat())?;
-        bench.put(&format!("{}.json", &part[..1]), &shard.to_string())?;
+        bench.put(&format!("{}.json", &part[..1]), shard.to_string())?;
     }
     let merged = bench.run(&["merge", "1.json", "2.json", "-o", "merged.json"])?;
     assert_eq!(merged.code, Some(0), "{options:?}: {}", merged.err);
@@ -69,7 +69,7 @@ fn results_of_other_levels_are_neither_resumed_nor_merged() -> TestResult {
     let of = suite("vector_add");
     for (part, level) in [("1/2", "ir:O1"), ("2/2", "ir:O2")] {
         let shard = bench.mutate(&of, &["--level", level, "--shard", part])?;
-        bench.put(&format!("{}.json", &part[..1]), &shard.to_string())?;
+        bench.put(&format!("{}.json", &part[..1]), shard.to_string())?;
     }
     let merged = bench.run(&["merge", "1.json", "2.json", "-o", "merged.json"])?;
     assert_eq!(merged.code, Some(2), "{}", merged.err);
@@ -82,7 +82,10 @@ fn results_of_other_levels_are_neither_resumed_nor_merged() -> TestResult {
 fn a_level_is_refused_with_the_reason() -> TestResult {
     let bench = Bench::new()?;
     for (args, expected) in [
-        (&["--level", "ir:O4"][..], "possible values: source, canonical, ir:raw, ir:O1, ir:O2, ir:O3"),
+        (
+            &["--level", "ir:O4"][..],
+            "possible values: source, canonical, canonical:O1, canonical:O2, ir:raw, ir:O1, ir:O2, ir:O3",
+        ),
         (&["--level", "ir:O2", "--ir-level", "O1"], "cannot be used with"),
         (&["--level", "ir:O2", "--operators", "ROR"], "of the IR there is ICP"),
         (&["--operators", "IAO"], "`IAO` is an operator of the IR"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use kassay::Level;
-use kassay::mutation::Mutant;
+use kassay_judge::mutation::Mutant;
 
 use super::support::{LEVELS, with_mutants};
 use crate::common::testdata::repository;

@@ -1,7 +1,7 @@
 //! Compares what the operators of the IR find in small kernels with lists by hand.
 
 use kassay::OperatorLevel;
-use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset, Subject};
+use kassay_judge::mutation::catalogue::operators::{OPERATORS, OperatorOutput, Preset, Subject};
 
 use crate::operators::support::{self, Known};
 

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use kassay::coverage::build::{KernelUnderTest, sources_of};
-use kassay::kernel::source::Sources;
-use kassay::llvm::View;
-use kassay::mutation::operators::Subject;
-use kassay::mutation::{Enumeration, Selection, enumerate};
-use kassay::{Level, OpenOptions, OperatorLevel};
+use kassay::{Level, MutationLevel, OpenOptions, OperatorLevel};
+use kassay_ir::kernel::source::Sources;
+use kassay_ir::llvm::View;
+use kassay_judge::coverage::build::{KernelUnderTest, sources_of};
+use kassay_judge::mutation::catalogue::operators::Subject;
+use kassay_judge::mutation::enumerate;
+use kassay_judge::mutation::{Enumeration, Selection};
 
 use crate::common::testdata::suite;
 
@@ -24,7 +25,7 @@ pub fn with_mutants<T>(
 ) -> T {
     let path: PathBuf = suite(kernel);
     let context = Context::create();
-    let parsed = OpenOptions::new().level(level).syntax_tree(false).parse_suite(&context, &path);
+    let parsed = OpenOptions::new().level(MutationLevel::Ir(level)).syntax_tree(false).parse_suite(&context, &path);
     let under_test = parsed.unwrap_or_else(|e| panic!("{kernel} at {level:?}: {e}")).under_test;
     let sources = sources_of(Path::new("nothing.cl"));
     let found = mutants(&under_test, &sources, operators);

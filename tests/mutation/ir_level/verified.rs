@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kassay::Level;
-use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
+use kassay_ir::instrument::mutants::{Edit, Form, infection, schemata, single};
 
 use super::support::{LEVELS, with_mutants};
 

@@ -1,84 +1,17 @@
-//! Provides a folder for results, runs of kassay, and accessors of results.
+//! Accessors of results of `kassay mutate`, and comparisons of two.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
 pub use crate::common::TestResult;
+pub use crate::common::bench::Bench;
 pub use crate::common::program::read as result;
-use crate::common::{program, testdata};
+use crate::common::testdata;
 
 /// Returns the path of the suite of a kernel of `testdata/`.
 pub fn suite(kernel: &str) -> String {
     testdata::suite(kernel).to_string_lossy().into_owned()
-}
-
-/// A folder that is deleted at the end.
-pub struct Bench {
-    folder: tempfile::TempDir,
-}
-
-/// The output of a run.
-pub struct FinishedRun {
-    pub code: Option<i32>,
-    pub out: String,
-    pub err: String,
-}
-
-impl Bench {
-    pub fn new() -> TestResult<Bench> {
-        Ok(Bench { folder: tempfile::tempdir()? })
-    }
-
-    /// Makes a folder with a kernel `k.cl` and a suite for it.
-    pub fn of(kernel: &str, suite: &str) -> TestResult<Bench> {
-        let bench = Bench::new()?;
-        bench.put("k.cl", kernel)?;
-        bench.put("suite.toml", suite)?;
-        Ok(bench)
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub fn put(&self, name: &str, text: &str) -> TestResult {
-        Ok(std::fs::write(self.path(name), text)?)
-    }
-
-    /// Returns a command that runs kassay in this folder.
-    pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = program::kassay();
-        command.args(args).current_dir(self.folder.path()).env_remove("NO_COLOR");
-        command
-    }
-
-    pub fn run(&self, args: &[&str]) -> TestResult<FinishedRun> {
-        let Output { status, stdout, stderr } = self.command(args).output()?;
-        let finished =
-            FinishedRun { code: status.code(), out: String::from_utf8(stdout)?, err: String::from_utf8(stderr)? };
-        if finished.err.contains("panicked") {
-            return Err(format!("{args:?}: {}", finished.err).into());
-        }
-        Ok(finished)
-    }
-
-    /// Runs `kassay mutate` with a result file; it has to end with `code`.
-    pub fn ends(&self, code: i32, suite: &str, args: &[&str]) -> TestResult<Value> {
-        let args = [&["mutate", suite, "--quiet", "-o", "result.json"], args].concat();
-        let finished = self.run(&args)?;
-        if finished.code != Some(code) {
-            return Err(format!("{args:?} ended with {:?}: {}", finished.code, finished.err).into());
-        }
-        result(&self.path("result.json"))
-    }
-
-    /// Runs `kassay mutate`, which has to succeed.
-    pub fn mutate(&self, suite: &str, args: &[&str]) -> TestResult<Value> {
-        self.ends(0, suite, args)
-    }
 }
 
 /// Returns the text at a key; empty if there is none.

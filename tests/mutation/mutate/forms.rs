@@ -11,8 +11,8 @@ fn mutants_are_made_in_optimised_ir_too() -> TestResult {
     let bench = Bench::new()?;
     for (kernel, level) in [("switch_machine", "O1"), ("spmv_csr", "O1"), ("half_math", "O2")] {
         let of = suite(kernel);
-        let args = ["--ir-level", level, "--sample", "24"];
-        let result = bench.mutate(&of, &args)?;
+        let result = bench.mutate(&of, &["--level", &format!("canonical:{level}"), "--sample", "24"])?;
+        assert_eq!(text(&result["options"], "level"), "canonical");
         assert_eq!(text(&result["options"], "ir_level"), level);
         let killed = mutants(&result).iter().filter(|m| text(m, "status") == "killed").count();
         assert!(killed >= 5, "{kernel}: {killed} killed");
@@ -20,6 +20,17 @@ fn mutants_are_made_in_optimised_ir_too() -> TestResult {
             mutants(&result).iter().filter(|m| text(m, "status") == "compile-error").map(|m| text(m, "id")).collect();
         assert!(refused.is_empty(), "{kernel}: {refused:?}");
     }
+    Ok(())
+}
+
+#[test]
+fn the_former_spelling_of_a_level_means_the_same() -> TestResult {
+    let bench = Bench::new()?;
+    let of = suite("vector_add");
+    let with = |level: &[&str]| bench.mutate(&of, &[level, &["--device", "sim"]].concat());
+    let (new, former) = (with(&["--level", "canonical:O1"])?, with(&["--ir-level", "O1"])?);
+    assert_eq!(new["configuration"], former["configuration"]);
+    assert_eq!(mutants(&new), mutants(&former));
     Ok(())
 }
 

@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::exec::{
+use kassay_judge::mutation::build::module_builder::ModuleBuilder;
+use kassay_judge::mutation::enumerate;
+use kassay_judge::mutation::run::engine::{Batching, Engine, Options, Strategy};
+use kassay_judge::mutation::run::runner::Scenario;
+use kassay_judge::mutation::{MutantIndex, Selection};
+use kassay_run::exec::{
     Capabilities, Code, DeviceInfo, DeviceSelector, Executor, Fault, JointOutcome, JointSweep, OpenClExecutor,
     ProgramId, RunOptions, RunResult, Sweep, SweepOutcome, Target,
 };
-use kassay::mutation::engine::{Batching, Engine, Options, Strategy};
-use kassay::mutation::module_builder::ModuleBuilder;
-use kassay::mutation::runner::Scenario;
-use kassay::mutation::{MutantIndex, Selection, enumerate};
-use kassay::suite::launch::Launch;
+use kassay_suite::launch::Launch;
 use serde_json::Value;
 
 use super::bench::{Bench, TestResult, mutants, suite, text};
@@ -22,8 +23,8 @@ use crate::common::devices::worker;
 use crate::common::kernels::open_suite;
 use crate::common::testdata;
 
-/// What is compared of each mutant: its status, the tests that detect it, and why, but for the values that differed, which mutants whose
-/// work-items race leave to chance.
+/// What is compared of each mutant: its status, the tests that detect it, and why, but for the values that differed,
+/// which mutants whose work-items race leave to chance.
 fn fates(result: &Value) -> BTreeMap<String, (String, Value, String)> {
     let fate = |m: &Value| {
         let reason = text(m, "reason").split(" instead of ").next().unwrap_or_default();

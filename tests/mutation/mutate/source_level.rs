@@ -121,7 +121,8 @@ fn truth_values_stay_truth_values() -> TestResult {
     Ok(())
 }
 
-/// An array that a mutant leaves without elements: LLVM's SPIR-V backend refuses to fill it, or does not come to an end.
+/// An array that a mutant leaves without elements: LLVM's SPIR-V backend refuses to fill it, or does not come to an
+/// end.
 #[test]
 fn arrays_without_elements_are_built_for_devices() -> TestResult {
     let source = "#define EACH 1

@@ -1,7 +1,7 @@
 //! Compares operators of the syntax tree with the instructions found for them, over the kernels of `testdata`.
 
-use kassay::mutation::operators::Preset;
-use kassay::mutation::source_ops::{self, Implementation};
+use kassay_judge::mutation::catalogue::operators::Preset;
+use kassay_judge::mutation::catalogue::source_ops::{self, Implementation};
 
 use super::support::{self, Known};
 

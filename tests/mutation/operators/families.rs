@@ -1,10 +1,11 @@
 //! Compares mutants of small kernels with counts by hand.
 
-use kassay::cfg::indices::{BlockIndex, FunctionIndex};
-use kassay::instrument::mutants::{Edit, Expr, Place, Slot, Unary};
-use kassay::mutation::enumerate::leave_out_malformed;
-use kassay::mutation::operators::{OPERATORS, OperatorOutput, Preset};
-use kassay::mutation::{Mutant, OperatorLevel, Selection, enumerate};
+use kassay_ir::cfg::indices::{BlockIndex, FunctionIndex};
+use kassay_ir::instrument::mutants::{Edit, Expr, Place, Slot, Unary};
+use kassay_judge::mutation::catalogue::enumerate::leave_out_malformed;
+use kassay_judge::mutation::catalogue::operators::{OPERATORS, OperatorOutput, Preset};
+use kassay_judge::mutation::enumerate;
+use kassay_judge::mutation::{Mutant, OperatorLevel, Selection};
 
 use super::support::{self, Known};
 

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
-use kassay::cfg::sites::Sites;
-use kassay::kernel::ast::Ast;
-use kassay::kernel::compile;
-use kassay::kernel::options::KernelOptions;
-use kassay::kernel::source::Sources;
-use kassay::kernel::{canonical, implicit, module, signature};
-use kassay::llvm::View;
-use kassay::lower::spirv;
-use kassay::mutation::operators::{Preset, Subject};
+use kassay_ir::cfg::sites::Sites;
+use kassay_ir::kernel::ast::Ast;
+use kassay_ir::kernel::compile;
+use kassay_ir::kernel::source::Sources;
+use kassay_ir::kernel::{canonical, implicit, module, signature};
+use kassay_ir::llvm::View;
+use kassay_ir::lower::spirv;
+use kassay_judge::mutation::catalogue::operators::{Preset, Subject};
+use kassay_model::options::KernelOptions;
 
 use crate::common::kernels::source_file;
 use crate::common::testdata::{has_extension, kernel_files};

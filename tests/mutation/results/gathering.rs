@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use kassay::error::Error;
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
 use kassay::result::set::{Fault, MutateSet};
 use kassay::result::shard::Shard;
 use kassay::result::store;
+use kassay_base::error::Error;
 use serde_json::{Value, json};
 
 use super::random::{class_of, mutant, result};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use kassay::error::{Error, Result};
 use kassay::result::journal::{Header, Journal, path_for};
+use kassay_base::error::{Error, Result};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 

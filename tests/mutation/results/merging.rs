@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use kassay::error::Error;
 use kassay::result::Device;
 use kassay::result::Header;
+use kassay::result::any::{AnyResult, OfKernel};
 use kassay::result::merge::merge;
 use kassay::result::mutate::*;
 use kassay::result::mutate_summary::finish;
+use kassay::result::set::SetResult;
 use kassay::result::shard::Shard;
-use kassay::result::store::{self, AnyResult};
+use kassay::result::store;
+use kassay_base::error::Error;
 use proptest::prelude::*;
 
 use super::random::{class_of, mutant, result, whole};
@@ -45,7 +47,7 @@ fn shard(whole: &MutateResult, shard: Shard, knows_duplicates: bool) -> MutateRe
 fn shards(whole: &MutateResult, of: u32) -> Vec<(PathBuf, AnyResult)> {
     let part = |k| {
         let part = shard(whole, Shard::new(k, of).unwrap(), true);
-        (PathBuf::from(format!("{k}.json")), AnyResult::Mutate(Box::new(part)))
+        (PathBuf::from(format!("{k}.json")), MutateResult::any(SetResult::of_one(part)))
     };
     (1..=of).map(part).collect()
 }
@@ -87,7 +89,7 @@ fn three() -> Vec<(PathBuf, AnyResult)> {
 /// Returns the result in a part, to change it.
 fn of(part: &mut (PathBuf, AnyResult)) -> &mut MutateResult {
     match &mut part.1 {
-        AnyResult::Mutate(result) => result,
+        AnyResult::Mutate(set) => &mut set.kernels[0].result,
         other => panic!("a result of {}", other.command()),
     }
 }
@@ -142,13 +144,13 @@ fn the_command_merges_files() {
     let mut command = kassay();
     command.arg("merge").arg("-o").arg(dir.path().join("all.json"));
     for (name, part) in three() {
-        let AnyResult::Mutate(part) = part else { unreachable!() };
+        let part: MutateResult = part.one().unwrap();
         store::write(&part, &dir.path().join(&name)).unwrap();
         command.arg(dir.path().join(&name));
     }
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let AnyResult::Mutate(merged) = store::read(&dir.path().join("all.json")).unwrap() else { panic!() };
+    let merged: MutateResult = store::read(&dir.path().join("all.json")).unwrap().one().unwrap();
     assert_eq!((merged.summary.total, merged.summary.killed, merged.shard), (2, 1, None));
 
     let mut again = kassay();
@@ -164,7 +166,7 @@ fn an_unknown_operator_is_refused() {
     let mut command = kassay();
     command.arg("merge").arg("-o").arg(dir.path().join("all.json"));
     for (name, part) in three() {
-        let AnyResult::Mutate(mut part) = part else { unreachable!() };
+        let mut part: MutateResult = part.one().unwrap();
         part.mutants[0].operator = "XYZ".into();
         store::write(&part, &dir.path().join(&name)).unwrap();
         command.arg(dir.path().join(&name));

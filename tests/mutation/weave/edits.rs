@@ -1,9 +1,11 @@
 //! Makes edits of every shape, for every instruction that can have them.
 
-use kassay::cfg::indices::{BlockIndex, FunctionIndex};
-use kassay::instrument::mutants::edit;
-use kassay::instrument::mutants::{Action, Binary, Conversion, EdgeChange, Edit, Expr, Place, Predicate, Slot, Unary};
-use kassay::llvm::{AddressSpace, Block, Inst, Opcode, Value, View};
+use kassay_ir::cfg::indices::{BlockIndex, FunctionIndex};
+use kassay_ir::instrument::mutants::edit;
+use kassay_ir::instrument::mutants::{
+    Action, Binary, Conversion, EdgeChange, Edit, Expr, Place, Predicate, Slot, Unary,
+};
+use kassay_ir::llvm::{AddressSpace, Block, Inst, Opcode, Value, View};
 
 use super::support::Kernel;
 

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use inkwell::context::Context;
-use kassay::instrument::mutants::{Edit, Form, infection, schemata, single};
-use kassay::suite::resolve::Suite;
+use kassay_ir::instrument::mutants::{Edit, Form, infection, schemata, single};
+use kassay_suite::resolve::Suite;
 
 use super::edits;
 use super::support::Kernel;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use inkwell::context::Context;
-use kassay::exec::Executor;
-use kassay::instrument::mutants::infection::{self, MutantObservation};
-use kassay::instrument::mutants::{Edit, Form, schemata, single};
-use kassay::kernel::options::KernelOptions;
-use kassay::llvm::{Inst, Opcode, Value};
-use kassay::suite::launch::{ArgValue, Launch};
+use kassay_ir::instrument::mutants::infection::{self, MutantObservation};
+use kassay_ir::instrument::mutants::{Edit, Form, schemata, single};
+use kassay_ir::llvm::{Inst, Opcode, Value};
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::Executor;
+use kassay_suite::launch::{ArgValue, Launch};
 
 use super::edits;
 use super::support::{Kernel, brief, options, run_mutant, start};

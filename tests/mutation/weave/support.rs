@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use kassay::cfg::sites::Sites;
-use kassay::coverage::build::KernelUnderTest;
-use kassay::exec::{Code, Executor, Observation, OpenClExecutor, ProgramId, RunOptions};
-use kassay::instrument::ids;
-use kassay::instrument::layout::{GuardLayout, slot};
-use kassay::kernel::interface::Interface;
-use kassay::kernel::options::KernelOptions;
-use kassay::lower::code::Effort;
-use kassay::lower::spirv;
-use kassay::suite::launch::Launch;
+use kassay_ir::cfg::sites::Sites;
+use kassay_ir::instrument::ids;
+use kassay_ir::instrument::layout::{GuardLayout, slot};
+use kassay_ir::lower::spirv;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_model::code::Effort;
+use kassay_model::interface::Interface;
+use kassay_model::options::KernelOptions;
+use kassay_run::exec::{Code, Executor, Observation, OpenClExecutor, ProgramId, RunOptions};
+use kassay_suite::launch::Launch;
 
 use crate::common::devices::opencl;
 use crate::common::kernels::open;
@@ -82,7 +82,7 @@ pub fn run_mutant(
     let bytes = probe.iter().flat_map(|w| w.to_le_bytes()).collect();
     // The probe buffer is passed as an ordinary buffer, so that its initial contents are those of the test.
     let mut launch = launch.clone();
-    launch.args.push(kassay::suite::launch::ArgValue::Buffer(Arc::new(bytes)));
+    launch.args.push(kassay_suite::launch::ArgValue::Buffer(Arc::new(bytes)));
     let position = layout.args;
     let mut seen = executor.run(program, &launch, &options(None)).unwrap().ok()?;
     seen.outputs.retain(|(p, _)| *p != position);

@@ -5,8 +5,9 @@ mod runs;
 pub mod support;
 mod tables;
 
-use kassay::instrument::layout::Slots;
-use kassay::lower::host::emit::{Effort, emit};
+use kassay_ir::instrument::layout::Slots;
+use kassay_ir::lower::native::emit::{Effort, emit};
+
 use support::each_kernel;
 
 #[test]

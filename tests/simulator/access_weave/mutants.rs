@@ -1,14 +1,14 @@
 //! Checks that kernels with mutants or guards verify with hooks.
 
-use kassay::instrument::guard;
-use kassay::instrument::ids;
-use kassay::instrument::layout::GuardLayout;
-use kassay::instrument::mutants::{Edit, schemata};
-use kassay::llvm::View;
-use kassay::lower::host::emit::{Effort, emit};
-use kassay::mutation::enumerate::enumerate;
-use kassay::mutation::operators::Subject;
-use kassay::mutation::selection::Selection;
+use kassay_ir::instrument::guard;
+use kassay_ir::instrument::ids;
+use kassay_ir::instrument::layout::GuardLayout;
+use kassay_ir::instrument::mutants::{Edit, schemata};
+use kassay_ir::llvm::View;
+use kassay_ir::lower::native::emit::{Effort, emit};
+use kassay_judge::mutation::catalogue::enumerate::enumerate;
+use kassay_judge::mutation::catalogue::operators::Subject;
+use kassay_judge::mutation::catalogue::selection::Selection;
 
 use super::support::each_loaded;
 

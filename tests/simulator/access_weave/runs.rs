@@ -1,8 +1,8 @@
 //! Checks what the simulator observes of faulty kernels, with and without race detection: the skipped access, its
 //! place, and that the rest of the kernel runs.
 
-use kassay::exec::simulator::observation::{FaultKind, Simulation};
-use kassay::suite::launch::ArgValue;
+use kassay_run::exec::simulator::observation::{FaultKind, Simulation};
+use kassay_suite::launch::ArgValue;
 
 use super::support::{Hooked, buffer, ints, output, value};
 

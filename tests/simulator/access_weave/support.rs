@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inkwell::context::Context;
-use kassay::coverage::build::{KernelFile, KernelUnderTest, sources_of};
-use kassay::error::Result;
-use kassay::exec::simulator::observation::{Simulation, SimulationOptions, SimulatorFault};
-use kassay::exec::{HostCode, ProgramId, Simulator};
-use kassay::kernel::compile::{Loaded, load};
-use kassay::kernel::source::Sources;
-use kassay::lower::host::emit::{Effort, emit};
-use kassay::lower::host::table::HostTable;
-use kassay::suite::launch::{ArgValue, Launch};
-use kassay::suite::resolve::Suite;
+use kassay_base::error::Result;
+use kassay_ir::kernel::compile::{Loaded, load};
+use kassay_ir::kernel::source::Sources;
+use kassay_ir::lower::native::emit::{Effort, emit};
+use kassay_judge::coverage::build::{KernelFile, KernelUnderTest, sources_of};
+use kassay_model::native::table::HostTable;
+use kassay_run::exec::simulator::observation::{Simulation, SimulationOptions, SimulatorFault};
+use kassay_run::exec::{HostCode, ProgramId, Simulator};
+use kassay_suite::launch::{ArgValue, Launch};
+use kassay_suite::resolve::Suite;
 
 use crate::common::kernels::{self, open, options_of, source_file};
 pub use crate::common::launches::int as value;

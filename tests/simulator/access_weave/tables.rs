@@ -1,6 +1,6 @@
 //! Compares the tables of small kernels with ones written by hand.
 
-use kassay::lower::host::table::{HostTable, Mode, Ordering, PrintArg, Scope, Space, Storage};
+use kassay_model::native::table::{HostTable, Mode, Ordering, PrintArg, Scope, Space, Storage};
 
 use super::support::table;
 
@@ -13,7 +13,7 @@ fn frames(table: &HostTable, path: u32) -> String {
 
 /// Formats one line per access: mode, bytes, object (or space), path, builtin.
 fn accesses(table: &HostTable) -> Vec<String> {
-    let line = |a: &kassay::lower::host::table::AccessSite| {
+    let line = |a: &kassay_model::native::table::AccessSite| {
         let whose = match a.object {
             Some(object) => table.objects[object as usize].name.clone(),
             None => format!("{:?}", a.space),

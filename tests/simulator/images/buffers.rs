@@ -1,9 +1,9 @@
 //! Compares images that are buffers, as they are on NVIDIA GPUs, with the simulator's: every shape, sampler and format,
 //! places inside and outside, and functions that do not go with the format. Both give the same bits.
 
-use kassay::exec::simulator::image::Image;
-use kassay::lower::host::abi::{query, texel};
-use kassay::suite::launch::{Addressing, ArgValue, Filter};
+use kassay_model::native::abi::{query, texel};
+use kassay_run::exec::simulator::image::Image;
+use kassay_suite::launch::{Addressing, ArgValue, Filter};
 
 use super::support::*;
 use super::{ADDRESSING, same_texels};

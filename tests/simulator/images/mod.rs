@@ -4,9 +4,9 @@
 mod buffers;
 mod support;
 
-use kassay::exec::simulator::image::Image;
-use kassay::lower::host::abi::texel;
-use kassay::suite::launch::{Addressing, ArgValue, Filter};
+use kassay_model::native::abi::texel;
+use kassay_run::exec::simulator::image::Image;
+use kassay_suite::launch::{Addressing, ArgValue, Filter};
 
 use support::*;
 

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use inkwell::context::Context;
-use kassay::exec::simulator::image::Sampler;
-use kassay::exec::{Executor, Fault, Observation, OpenClExecutor, ProgramId, Target};
-use kassay::lower::host::abi::texel;
-use kassay::suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
+use kassay_model::native::abi::texel;
+use kassay_run::exec::simulator::image::Sampler;
+use kassay_run::exec::{Executor, Fault, Observation, OpenClExecutor, ProgramId, Target};
+use kassay_suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, NdRange};
 
 pub use crate::common::TestResult;
-
 use crate::common::devices::{once, opencl};
 use crate::common::kernels::{cl_std, open_bare, source_file};
 

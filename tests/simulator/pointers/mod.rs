@@ -1,5 +1,5 @@
-//! Runs random programs of pointers ([`program`]) on the simulator: each access out of bounds of a private variable has to be
-//! found, with its line, and nothing else; what the programs compute has to be right; and kassay has to live.
+//! Runs random programs of pointers ([`program`]) on the simulator: each access out of bounds of a private variable has
+//! to be found, with its line, and nothing else; what the programs compute has to be right; and kassay has to live.
 //!
 //! The test runs a few; `KASSAY_POINTERS=100000` (of programs) runs more, from the kernel `KASSAY_POINTERS_FROM` on.
 
@@ -8,7 +8,7 @@ mod program;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use kassay::suite::launch::ArgValue;
+use kassay_suite::launch::ArgValue;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

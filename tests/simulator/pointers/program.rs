@@ -1,9 +1,9 @@
 //! Random programs of pointers into private memory, as OpenCL C and as what they do.
 //!
-//! A program is a function of a kernel. It has some arrays, pointers into them, memory that holds pointers, and two words of
-//! input, by which it branches, loops and indexes. [`Program::text`] writes it down, one access on a line; [`Program::run`]
-//! carries it out on a model in which a pointer knows its variable, and says which lines access memory out of bounds, and
-//! what the program returns.
+//! A program is a function of a kernel. It has some arrays, pointers into them, memory that holds pointers, and two
+//! words of input, by which it branches, loops and indexes. [`Program::text`] writes it down, one access on a line;
+//! [`Program::run`] carries it out on a model in which a pointer knows its variable, and says which lines access memory
+//! out of bounds, and what the program returns.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -16,8 +16,8 @@ use rand_chacha::ChaCha8Rng;
 const POINTERS: usize = 4;
 const CELLS: usize = 3;
 
-/// What the programs of a kernel may do. Where one of them makes pointers from numbers, the others' variables are treated
-/// with the same suspicion, so not all kernels have everything.
+/// What the programs of a kernel may do. Where one of them makes pointers from numbers, the others' variables are
+/// treated with the same suspicion, so not all kernels have everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Features {
     pub numbers: bool,

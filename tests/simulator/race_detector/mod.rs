@@ -5,8 +5,8 @@ mod program;
 mod rules;
 mod speed;
 
-use kassay::exec::simulator::shadow::Shadow;
-use kassay::lower::host::table::{Mode, Ordering, Scope};
+use kassay_model::native::table::{Mode, Ordering, Scope};
+use kassay_run::exec::simulator::shadow::Shadow;
 use proptest::prelude::*;
 
 use program::{CELLS, Program, Site, Step};
@@ -229,7 +229,7 @@ proptest! {
     fn races_of_equal_writes_are_benign(program in programs(Language { atomics: true, equal: true, ..PLAIN })) {
         let outcome = program.run(&mut Shadow::new(&program.table()));
         for conflict in &outcome.conflicts {
-            let write = |a: &kassay::exec::simulator::observation::Access| a.mode == Mode::Write;
+            let write = |a: &kassay_run::exec::simulator::observation::Access| a.mode == Mode::Write;
             prop_assert_eq!(conflict.benign, conflict.accesses.iter().all(write));
         }
     }

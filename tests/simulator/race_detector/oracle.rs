@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kassay::lower::host::table::{Mode, Ordering, Scope};
+use kassay_model::native::table::{Mode, Ordering, Scope};
 
 use super::program::{CELLS, ITEMS, Program, Step};
 

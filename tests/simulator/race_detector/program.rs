@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use kassay::exec::simulator::observation::{Conflict, Footprint};
-use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Part, Pass, Place, Shadow, Strided};
-use kassay::lower::host::table::{AccessSite, BarrierSite, HostTable, Mode, Object, Ordering, Space, Storage};
+use kassay_model::native::table::{AccessSite, BarrierSite, HostTable, Mode, Object, Ordering, Space, Storage};
+use kassay_run::exec::simulator::observation::Conflict;
+use kassay_run::exec::simulator::observer::Observer;
+use kassay_run::exec::simulator::shadow::{
+    Accessor, Area, Footprint, FootprintCounter, Grid, Part, Pass, Place, Shadow, Strided,
+};
 
 /// Items of a group; programs use only some of them, in two sub-groups.
 pub const ITEMS: u32 = 18;
@@ -150,25 +153,29 @@ impl Program {
             uninitialised: BTreeSet::new(),
             footprint: Footprint::default(),
         };
-        outcome.uninitialised = self.pass(shadow, Pass::Find { footprint: true });
+        let mut counter = FootprintCounter::default();
+        outcome.uninitialised = self.pass(shadow, Pass::Find, Some(&mut counter));
         outcome.suspects = shadow.suspects();
-        outcome.footprint = shadow.footprint();
+        outcome.footprint = counter.total();
         // With a footprint all accesses take the slow path, without one nearly all take the fast path.
-        assert_eq!(self.pass(shadow, Pass::Find { footprint: false }), outcome.uninitialised, "on the fast path");
+        assert_eq!(self.pass(shadow, Pass::Find, None), outcome.uninitialised, "on the fast path");
         assert_eq!(shadow.suspects(), outcome.suspects, "on the fast path");
         if outcome.suspects {
-            self.pass(shadow, Pass::Record);
+            self.pass(shadow, Pass::Record, None);
             outcome.conflicts = shadow.conflicts();
         }
         outcome
     }
 
-    fn pass(&self, shadow: &mut Shadow, pass: Pass) -> BTreeSet<usize> {
+    fn pass(&self, shadow: &mut Shadow, pass: Pass, mut counter: Option<&mut FootprintCounter>) -> BTreeSet<usize> {
         let table = self.table();
         let areas: Vec<Area> =
             (0..self.objects.len() as u32).map(|object| Area::of(&table, object, self.bytes(object))).collect();
         let global = [u64::from(self.groups * ITEMS), 1, 1];
         shadow.begin(Grid { global, local: [u64::from(ITEMS), 1, 1], offset: [0; 3] }, &areas, pass).unwrap();
+        if let Some(counter) = &mut counter {
+            counter.begin(&areas, u64::from(ITEMS)).unwrap();
+        }
         // By slot and object.
         let memory =
             || self.objects.iter().map(|(_, bytes)| vec![0_u8; (u64::from(*bytes) * CELLS) as usize]).collect();
@@ -183,9 +190,12 @@ impl Program {
                     running.clear();
                 }
                 shadow.begin_group(self.slot(group), u64::from(group)).unwrap();
+                if let Some(counter) = &mut counter {
+                    counter.begin_group(self.slot(group), u64::from(group)).unwrap();
+                }
                 running.insert(group);
             }
-            if !self.step(shadow, step, &mut memories, index as u64) {
+            if !self.step((shadow, counter.as_deref_mut()), step, &mut memories, index as u64) {
                 uninitialised.insert(index);
             }
         }
@@ -193,7 +203,13 @@ impl Program {
         uninitialised
     }
 
-    fn step(&self, shadow: &mut Shadow, step: &Step, memories: &mut [Vec<Vec<u8>>], number: u64) -> bool {
+    fn step(
+        &self,
+        (shadow, counter): (&mut Shadow, Option<&mut FootprintCounter>),
+        step: &Step,
+        memories: &mut [Vec<Vec<u8>>],
+        number: u64,
+    ) -> bool {
         match *step {
             Step::Access { group, item, site, object, cell, value } => {
                 let who = Accessor { slot: self.slot(group), item, number };
@@ -203,12 +219,13 @@ impl Program {
                 let bytes = self.sites[site as usize].cells * u64::from(granule);
                 let place = Place { object, offset };
                 let target = &mut memories[owner][object as usize][offset as usize..(offset + bytes) as usize];
+                let is_counted = counter.map(|counter| counter.access(who, site, place, bytes)).is_some();
                 let fast_path =
                     shadow.fast_path(who.slot, site, bytes, Part { object, start: 0, bytes: self.bytes(object) });
                 // SAFETY: the group runs in this launch, the access is in bounds, and `target` outlives the pass.
                 let fine = unsafe {
-                    fast_path.pass(shadow.group(who.slot), item, offset)
-                        || shadow.span(who, site, place, bytes, target.as_ptr())
+                    !is_counted && fast_path.pass(shadow.group(who.slot), item, offset)
+                        || shadow.access(who, site, place, bytes, target.as_ptr())
                 };
                 if self.sites[site as usize].mode == Mode::Write {
                     target.fill(value);
@@ -224,6 +241,9 @@ impl Program {
             }
             Step::Copy { group, destination, source, cells } => {
                 let sides = [destination, source].map(|side| self.strided(side, cells));
+                if let Some(counter) = counter {
+                    counter.copy(self.slot(group), sides[0], sides[1]);
+                }
                 return shadow.async_copy(self.slot(group), self.copy_sites().0, sides[0], sides[1]);
             }
             Step::Wait { group } => shadow.wait(self.slot(group)),

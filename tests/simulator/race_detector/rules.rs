@@ -1,8 +1,8 @@
 //! Checks programs that each show one rule.
 
-use kassay::exec::simulator::observation::Conflict;
-use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Memory, Pass, Place, Shadow, Strided};
-use kassay::lower::host::table::{AccessSite, HostTable, Mode, Object, Ordering, Scope, Space, Storage};
+use kassay_model::native::table::{AccessSite, HostTable, Mode, Object, Ordering, Scope, Space, Storage};
+use kassay_run::exec::simulator::observation::Conflict;
+use kassay_run::exec::simulator::shadow::{Accessor, Area, Grid, Memory, Pass, Place, Shadow, Strided};
 
 /// Numbers of the sites that the programs use.
 const READ: u32 = 0;
@@ -79,7 +79,7 @@ impl Run<'_> {
         let who = Accessor { slot, item, number: 7 };
         let address = (&raw mut self.memory[index as usize]).cast::<u8>();
         // SAFETY: `address` points into `memory`, which outlives the pass.
-        self.initialised &= unsafe { self.shadow.access(who, site, Place { object, offset: 4 * index }, address) };
+        self.initialised &= unsafe { self.shadow.access(who, site, Place { object, offset: 4 * index }, 4, address) };
     }
 
     /// Writes a value non-atomically.
@@ -100,7 +100,7 @@ fn recorded(program: impl Fn(&mut Run<'_>)) -> Shadow {
     let mut shadow = Shadow::new(&table);
     let areas: Vec<Area> = (0..3).map(|object| Area::of(&table, object, 4 * 4096)).collect();
     let grid = Grid { global: [2 * GROUP_SIZE, 1, 1], local: [GROUP_SIZE, 1, 1], offset: [0; 3] };
-    for pass in [Pass::Find { footprint: false }, Pass::Record] {
+    for pass in [Pass::Find, Pass::Record] {
         shadow.begin(grid, &areas, pass).unwrap();
         (0..2).for_each(|group| shadow.begin_group(group, u64::from(group)).unwrap());
         let mut run = Run { shadow: &mut shadow, memory: vec![0; 4096], initialised: true };
@@ -345,7 +345,7 @@ fn local_memory_must_be_written_before_it_is_read() {
         shared: false,
     });
     let grid = Grid { global: [2, 1, 1], local: [1, 1, 1], offset: [0; 3] };
-    shadow.begin(grid, &areas, Pass::Find { footprint: false }).unwrap();
+    shadow.begin(grid, &areas, Pass::Find).unwrap();
     let mut shadow = Run { shadow: &mut shadow, memory: vec![0; 64], initialised: true };
     for (group, write) in [(0, WRITE), (1, ADD)] {
         // The slot's previous group has written this memory, this group has not.
@@ -367,7 +367,7 @@ fn some_groups_of_a_launch_of_any_size_can_be_watched() {
     let grid = Grid { global: [1 << 40, 1, 1], local: [64, 1, 1], offset: [0; 3] };
     assert_eq!(shadow.most_groups(64), (1 << 30) / 65);
     let last = (1_u64 << 34) - 1;
-    for pass in [Pass::Find { footprint: false }, Pass::Record] {
+    for pass in [Pass::Find, Pass::Record] {
         shadow.begin(grid, &areas, pass).unwrap();
         let mut run = Run { shadow: &mut shadow, memory: vec![0; 64], initialised: true };
         for group in [0, last] {

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use kassay::exec::simulator::shadow::{Accessor, Area, Grid, Pass, Place, Shadow};
-use kassay::lower::host::table::{AccessSite, HostTable, Mode, Object, Space, Storage};
+use kassay_model::native::table::{AccessSite, HostTable, Mode, Object, Space, Storage};
+use kassay_run::exec::simulator::shadow::{Accessor, Area, Grid, Pass, Place, Shadow};
 
 const ITEMS: u64 = 256;
 
@@ -34,7 +34,7 @@ fn at(shadow: &mut Shadow, item: u64, site: u32, object: u32, index: u64) {
     let who = Accessor { slot: 0, item: item as u32, number: index };
     let address = std::ptr::dangling();
     // SAFETY: only the second pass dereferences the address, and this benchmark runs the first pass only.
-    black_box(unsafe { shadow.access(who, site, Place { object, offset: 4 * index }, address) });
+    black_box(unsafe { shadow.access(who, site, Place { object, offset: 4 * index }, 4, address) });
 }
 
 /// c[i] = a[i] + b[i].
@@ -123,7 +123,7 @@ fn speed() {
             let grid = Grid { global: [groups * ITEMS, 1, 1], local: [ITEMS, 1, 1], offset: [0; 3] };
             for launch in 0..3 {
                 let start = processor_time();
-                shadow.begin(grid, &areas, Pass::Find { footprint: false }).unwrap();
+                shadow.begin(grid, &areas, Pass::Find).unwrap();
                 let accesses = program(&mut shadow, groups);
                 let time = (processor_time() - start) / accesses as f64;
                 assert!(!shadow.suspects());

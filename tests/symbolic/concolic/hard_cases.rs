@@ -1,8 +1,8 @@
 //! Checks that each hard case is reached from a launch of zeros, within few proposals.
 
-use kassay::suite::launch::{ArgValue, Launch};
-use kassay::suite::scalar_layout::Number;
-use kassay::symbolic::concolic::{Bound, Ranges};
+use kassay_prove::symbolic::concolic::{Bound, Ranges};
+use kassay_suite::launch::{ArgValue, Launch};
+use kassay_suite::scalar_layout::Number;
 
 use super::support::{kernel, search, zeros};
 
@@ -318,4 +318,23 @@ fn equal_searches_give_equal_proposals() {
     let again = search(&kernel, &seed, &[], Ranges::default(), 20);
     assert!(once.open.is_empty(), "{:?}", kernel.names(&once.open));
     assert_eq!(once.proposals, again.proposals);
+}
+
+#[test]
+fn solved_inputs_do_not_overflow() {
+    // Only modulo 2^32 is 3 * 0xaaaaaaab equal to 1, and signed integers are not computed so.
+    let kernel = kernel("kernel void k(global int *out, int n) { if (n * 3 == 1) out[0] = 1; }");
+    let found = search(&kernel, &zeros(&kernel.interface, 16, 4, 64), &[], Ranges::default(), 5);
+    assert!(found.launches.is_empty(), "{:?}", found.proposals);
+    covers_all("kernel void k(global int *out, uint n) { if (n * 3 == 1) out[0] = 1; }", 2);
+    covers_all("kernel void k(global int *out, int n, int m) { if (n * m > 1000000) out[0] = n + m; }", 2);
+    // A hash overflows whatever its input.
+    covers_all(
+        "kernel void k(global int *out, int n) {
+            int h = 2000000000;
+            for (int i = 0; i < 4; i++) h = h * 31 + n;
+            if ((h & 1023) == 192) out[0] = h;
+        }",
+        4,
+    );
 }

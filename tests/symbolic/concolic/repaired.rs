@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kassay::kernel::interface::ArgKind;
-use kassay::suite::launch::{ArgValue, Launch};
-use kassay::symbolic::concolic::{Engine, Limits, Ranges};
+use kassay_model::interface::ArgKind;
+use kassay_prove::symbolic::concolic::{Engine, Limits, Ranges};
+use kassay_suite::launch::{ArgValue, Launch};
 
 use super::support::{self, Kernel};
 use crate::common::launches::words;

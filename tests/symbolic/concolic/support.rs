@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kassay::cfg::sites::{SiteKind, Sites};
-use kassay::coverage::build::KernelUnderTest;
-use kassay::instrument::marks;
-use kassay::kernel::interface::{ArgKind, Interface};
-use kassay::program::{Program, promoted, reader};
-use kassay::suite::launch::{ArgValue, Launch};
-use kassay::symbolic::concolic::{Bound, Engine, Limits, Proposal, Ranges, Statistics};
+use kassay_ir::cfg::sites::{SiteKind, Sites};
+use kassay_ir::instrument::marks;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_model::interface::{ArgKind, Interface};
+use kassay_prove::program::{Program, promoted, reader};
+use kassay_prove::symbolic::concolic::{Bound, Engine, Limits, Proposal, Ranges, Statistics};
+use kassay_suite::launch::{ArgValue, Launch};
 
 use crate::common::kernels::with_source;
 use crate::common::launches::line;
@@ -52,7 +52,7 @@ pub fn kernel(source: &str) -> Kernel {
 
 /// Returns a launch of zeros.
 pub fn zeros(interface: &Interface, global: u64, local: u64, elements: u64) -> Launch {
-    let value = |arg: &kassay::kernel::interface::Arg| match &arg.kind {
+    let value = |arg: &kassay_model::interface::Arg| match &arg.kind {
         ArgKind::Value(ty) => ArgValue::Value(vec![0; ty.size() as usize]),
         ArgKind::Buffer { element, .. } => {
             let bytes = element.as_ref().map_or(4, |e| e.size()) * elements;

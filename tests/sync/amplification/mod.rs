@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use inkwell::context::Context;
-use kassay::kernel::options::KernelOptions;
-use kassay::sync::amplification::{Amplification, Branches, amplify, amplify_by};
+use kassay_judge::sync::amplification::{Amplification, Branches, amplify, amplify_by};
+use kassay_model::options::KernelOptions;
 
 use crate::common::kernels::open_bare;
 use crate::common::testdata::repository;

@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kassay_base::error::{Place, Result};
+use kassay_base::hash;
+use kassay_ir::instrument::layout::{FaultKind, HEADER_WORDS};
+use kassay_judge::mutation::campaign::own_host;
+use kassay_results::result::Location;
+use kassay_results::result::mutate::{DecidedBy, MutateResult, Status};
+use kassay_results::result::outcomes::{Outcome, RunEnd, Said};
+use kassay_results::result::probe_map::{GuardMap, ProbeMap};
+use kassay_run::host::TrialEnd;
 use serde::{Deserialize, Serialize};
 
 use super::super::texts::Texts;
 use super::oracle::{Oracle, Shown, ended};
 use super::runs::Ran;
 use super::weaver::KernelKey;
-use crate::error::{Place, Result};
-use crate::hash;
-use crate::host::TrialEnd;
-use crate::instrument::layout::{FaultKind, HEADER_WORDS};
-use crate::mutation::own_host;
-use crate::result::Location;
-use crate::result::mutate::{DecidedBy, MutateResult, Status};
-use crate::result::outcomes::{Outcome, RunEnd, Said};
-use crate::result::probe_map::{GuardMap, ProbeMap};
 
 /// The name of the only test: the program.
 pub const TEST: &str = "the program";
@@ -37,7 +37,7 @@ pub struct Measured {
     pub woven_s: f64,
     /// Seconds in which its mutants ran on captured launches.
     pub replayed_s: f64,
-    /// By module: the words behind the header of the buffer for reach; all ones where it is not known.
+    /// By module: the words after the header of the buffer for reach; all ones where it is not known.
     pub reach: Vec<Vec<u32>>,
 }
 
@@ -205,8 +205,8 @@ pub fn result(kernel: &Measured, entries: &BTreeMap<&str, &Entry>) -> Result<Mut
     Ok(result)
 }
 
-/// Moves all locations of a map to where people find the text, keeps copies of texts that are in no file of theirs, and hashes the
-/// files. Returns whether a copy was needed. `kept`: the folder for copies.
+/// Moves all locations of a map to where people find the text, keeps copies of texts that are in no file of theirs, and
+/// hashes the files. Returns whether a copy was needed. `kept`: the folder for copies.
 ///
 /// # Errors
 /// `Environment` if copies cannot be written.

@@ -1,14 +1,27 @@
-//! Mutants that no launch of the program notices: they run on the launches of a run of which all were captured, without the
-//! program.
+//! Mutants that no launch of the program notices: they run on the launches of a run of which all were captured, without
+//! the program.
 //!
-//! A mutant that leaves the same bytes in all memory as the program's own kernel, in every launch of it, leaves the program in
-//! the same state after each, by induction. So the program could not notice, and needs no run.
+//! A mutant that leaves the same bytes in all memory as the program's own kernel, in every launch of it, leaves the
+//! program in the same state after each, by induction. So the program could not notice, and needs no run.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use kassay_base::error::{Error, Result};
+use kassay_base::hash;
+use kassay_ir::instrument::layout::GuardLayout;
+use kassay_ir::kernel::builtins::{self, Family};
+use kassay_ir::llvm::View;
+use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::mutation::catalogue::item_interaction;
+use kassay_judge::mutation::run::synchronisation;
+use kassay_judge::sync::inputs;
+use kassay_results::result::probe_map::{Mutant, Origin};
+use kassay_run::exec::{Code, DeviceRequest, ProgramId, StartedExecutors};
+use kassay_run::host::{self, CaptureSettings, Contents, LaunchedKernel, Session, Spool};
 
 use super::super::super::host_kernel::{Folder, HostKernel};
 use super::super::super::input::SyntaxTree;
@@ -20,17 +33,6 @@ use super::oracle::Shown;
 use super::replay::{Loaded, Possible, REPEATS, Replay};
 use super::runs::{Bounds, GRACE, MOST_OUTPUT, Ran, Runner};
 use super::weaver::KernelKey;
-use crate::coverage::build::KernelUnderTest;
-use crate::error::{Error, Result};
-use crate::exec::{Code, DeviceRequest, ProgramId, StartedExecutors};
-use crate::hash;
-use crate::host::{self, CaptureSettings, Contents, LaunchedKernel, Session, Spool};
-use crate::instrument::layout::GuardLayout;
-use crate::kernel::builtins::{self, Family};
-use crate::llvm::View;
-use crate::mutation::{item_interaction, synchronisation};
-use crate::result::probe_map::{Mutant, Origin};
-use crate::sync::inputs;
 
 /// Launches of a kernel that are captured at most: each is a file, with more for its contents.
 const MOST_LAUNCHES: u64 = 2000;
@@ -73,8 +75,8 @@ struct Captured {
     launched: BTreeMap<KernelKey, LaunchedKernel>,
 }
 
-/// Hashes of what each launch of a kernel gets, in no order: threads and processes may take turns. Memory to which nothing was written
-/// holds anything.
+/// Hashes of what each launch of a kernel gets, in no order: threads and processes may take turns. Memory to which
+/// nothing was written holds anything.
 fn inputs_of(kernel: &LaunchedKernel) -> Vec<u64> {
     let launch = |(_, launch): &(usize, host::Launch)| {
         let host::Launch { offset, global, local, arguments, memory, .. } = launch;
@@ -87,8 +89,8 @@ fn inputs_of(kernel: &LaunchedKernel) -> Vec<u64> {
 }
 
 impl Launches<'_> {
-    /// Runs the program twice, captures all launches of the kernels, and runs the mutants on them. Those that are not decided have to
-    /// be judged by the program.
+    /// Runs the program twice, captures all launches of the kernels, and runs the mutants on them. Those that are not
+    /// decided have to be judged by the program.
     ///
     /// # Errors
     /// Those of [`Runner::first`]; `Environment` if files cannot be read, or a worker fails.
@@ -118,7 +120,7 @@ impl Launches<'_> {
             max_bytes: self.options.max_bytes,
             kernels: names.into_iter().cloned().collect(),
             all: true,
-            ..CaptureSettings::nothing(self.options.as_gpu)
+            ..CaptureSettings::nothing(self.options.shown_as_gpu)
         };
         // It must not take longer than what it may save.
         let count: usize = kernels.values().map(|wanted| wanted.mutants.len()).sum();

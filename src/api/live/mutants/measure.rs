@@ -1,6 +1,13 @@
-//! Runs of the original: whether the program's own runs agree, what the woven original needs, and which mutants are reached.
+//! Runs of the original: whether the program's own runs agree, what the woven original needs, and which mutants are
+//! reached.
 
 use std::collections::{BTreeMap, HashMap};
+
+use kassay_base::error::{Error, Result};
+use kassay_judge::mutation::catalogue::higher_order;
+use kassay_results::result::probe_map::ProbeMap;
+use kassay_results::result::set::{Failed, Fault, LeftOut};
+use kassay_run::host::{LaunchedKernel, TrialEnd};
 
 use super::super::super::host_kernel::no_call;
 use super::super::verified;
@@ -8,11 +15,6 @@ use super::judge::{Measured, of_original, united};
 use super::oracle::{self, Oracle, Shown};
 use super::runs::{Bounds, LONG, MOST_OUTPUT, Ran, Runner, ended};
 use super::weaver::{KernelKey, MutantWeaver, RunOf};
-use crate::error::{Error, Result};
-use crate::host::{LaunchedKernel, TrialEnd};
-use crate::mutation::higher_order;
-use crate::result::probe_map::ProbeMap;
-use crate::result::set::{Failed, Fault, LeftOut};
 
 /// The program as it is.
 pub struct Original {
@@ -77,8 +79,8 @@ pub struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
-    /// Measures all kernels, and returns them with the seconds of the longest run. Those with which the program fails, or which
-    /// cannot be woven, go to `failed`.
+    /// Measures all kernels, and returns them with the seconds of the longest run. Those with which the program fails,
+    /// or which cannot be woven, go to `failed`.
     ///
     /// # Errors
     /// `Caller` if the program fails with kernels that it does not fail with alone; those of [`Runner::run`].
@@ -173,8 +175,8 @@ impl Measuring<'_> {
     }
 }
 
-/// Leaves only a sample of the mutants in the maps: `count` of all kernels together. A mutant that equals one which is not drawn takes
-/// its place.
+/// Leaves only a sample of the mutants in the maps: `count` of all kernels together. A mutant that equals one which is
+/// not drawn takes its place.
 pub fn draw(measured: &mut [Measured], count: Option<u64>, seed: u64) {
     let Some(count) = count else { return };
     let total = measured.iter().map(|kernel| kernel.map.mutants.len() + kernel.map.left_out.len()).sum();

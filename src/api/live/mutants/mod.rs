@@ -1,8 +1,8 @@
 //! Mutation testing of the kernels of an unmodified host program, judged by the program itself.
 //!
-//! The program runs as it is, then with the original in the place of its kernels, once to learn what that needs and once to
-//! learn which mutants it reaches. In one more run all launches are captured; mutants that none of them tells from the original
-//! survive. For each of the others the program runs once.
+//! The program runs as it is, then with the original in the place of its kernels, once to learn what that needs and
+//! once to learn which mutants it reaches. In one more run all launches are captured; mutants that none of them tells
+//! from the original survive. For each of the others the program runs once.
 
 mod judge;
 mod launches;
@@ -20,6 +20,15 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kassay_base::error::Result;
+use kassay_judge::mutation::run::baseline;
+use kassay_results::result::journal::Journal;
+use kassay_results::result::mutate::MutateResult;
+use kassay_results::result::probe_map::Mutant;
+use kassay_results::result::set::{Failed, InSet as _, KernelResult, LeftOut, MutateSet, ProgramRun, SetResult};
+use kassay_results::result::{Header, store};
+use kassay_run::host::{self, CaptureSettings, DIFFERS, Ended, LaunchedKernel, NOT_SELECTED, Session, Spool, Tried};
+
 use self::judge::{Entry, Measured, TEST};
 use self::launches::Launches;
 use self::measure::{Found, Measuring, Original};
@@ -31,25 +40,17 @@ use super::super::mutate::too_low;
 use super::super::observer::{self, Work};
 use super::super::options::OpenOptions;
 use super::{device, programs};
-use crate::error::Result;
-use crate::host::{self, CaptureSettings, DIFFERS, Ended, LaunchedKernel, NOT_SELECTED, Session, Spool, Tried};
-use crate::mutation::baseline;
-use crate::result::journal::Journal;
-use crate::result::mutate::MutateResult;
-use crate::result::probe_map::Mutant;
-use crate::result::set::{Failed, InSet as _, KernelResult, LeftOut, MutateSet, ProgramRun, SetResult};
-use crate::result::{Header, store};
 
 /// Bytes of output that a mutant may write beyond ten times the original's.
 const MORE_OUTPUT: u64 = 16 << 20;
 
-/// Makes mutants of the kernels that a host program launches, and runs the program for each of them that could be told from the
-/// original. The program gets no input, and its output is not shown. `open` says how kernels are compiled, how many processes of
-/// the program run at a time ([`OpenOptions::jobs`]) and the seed of samples.
+/// Makes mutants of the kernels that a host program launches, and runs the program for each of them that could be told
+/// from the original. The program gets no input, and its output is not shown. `open` says how kernels are compiled, how
+/// many processes of the program run at a time ([`OpenOptions::jobs`]) and the seed of samples.
 ///
 /// # Errors
-/// `Caller` if an option is wrong, there is no such program, or its own runs do not agree; `Environment` if it made no OpenCL call,
-/// or files cannot be written. Kernels without mutants are part of the result.
+/// `Caller` if an option is wrong, there is no such program, or its own runs do not agree; `Environment` if it made no
+/// OpenCL call, or files cannot be written. Kernels without mutants are part of the result.
 pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &MutateProgramOptions) -> Result<MutateSet> {
     open.check()?;
     let selection = options.check()?;
@@ -65,7 +66,7 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
         options.output.as_deref().map_or(Ok(()), |output| store::write(&result, output))?;
         return Ok(result);
     }
-    let settings = CaptureSettings { verify: options.verify, ..CaptureSettings::nothing(options.as_gpu) };
+    let settings = CaptureSettings { verify: options.verify, ..CaptureSettings::nothing(options.shown_as_gpu) };
     let mut session = Session::new(&std::env::temp_dir(), &settings)?;
     let Original { ran, slowest } = measure::original(&runner(&session, command, options))?;
     let (shown, mut spool) = (ran.shown, ran.spool);

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use kassay_base::error::{Error, Result};
+use kassay_judge::mutation::catalogue::selection::Selection;
+use kassay_results::result::store;
+use kassay_run::host::Verify;
+
 use super::super::super::options::{check_range, options};
 use super::oracle::Oracle;
-use crate::error::{Error, Result};
-use crate::host::Verify;
-use crate::mutation::selection::Selection;
-use crate::result::store;
 
 options! {
     /// Options of [`mutate_program`](super::mutate_program).
@@ -15,7 +16,7 @@ options! {
         /// What tells a mutant from the original.
         oracle: Oracle = Oracle::Exit,
         /// Whether requests for a GPU get the CPU device where there is no GPU.
-        as_gpu: bool = false,
+        shown_as_gpu: bool = false,
         /// Which launches of a woven kernel without a mutant are compared with the program's own.
         verify: Verify = Verify::First,
         /// Shell patterns of kernels' names (`fnmatch`); empty: all kernels.
@@ -28,15 +29,17 @@ options! {
         timeout_factor: f64 = 10.0,
         /// The least score of all kernels together; a lower one is a complaint of the result.
         fail_under: Option<f64> = None,
-        /// Whether mutants that leave what the original leaves in all launches of the program survive without a run of it.
+        /// Whether mutants that leave what the original leaves in all launches of the program survive without a run of
+        /// it.
         replay: bool = true,
-        /// Bytes of the copy of the working directory that each run gets with [`Oracle::Files`], and of contents of launches that are
-        /// captured.
+        /// Bytes of the copy of the working directory that each run gets with [`Oracle::Files`], and of contents of
+        /// launches that are captured.
         max_bytes: u64 = 1 << 30,
-        /// The folder for texts of programs that are in no file below the working directory; it is made if there are any.
-        /// `None`: they are not kept.
+        /// The folder for texts of programs that are in no file below the working directory; it is made if there are
+        /// any. `None`: they are not kept.
         texts: Option<PathBuf> = None,
-        /// With [`Oracle::Outputs`]: the folder for what is captured; empty, or of an earlier capture. `None`: that of `texts`, if given.
+        /// With [`Oracle::Outputs`]: the folder for what is captured; empty, or of an earlier capture. `None`: that of
+        /// `texts`, if given.
         captured: Option<PathBuf> = None,
         /// The file for the result. While mutants run, a journal lies beside it.
         output: Option<PathBuf> = None,

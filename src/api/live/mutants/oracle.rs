@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
-use crate::files::private::PrivateFolder;
-use crate::hash;
-use crate::host::{self, TrialEnd, Tried};
+use kassay_base::error::{Error, Result};
+use kassay_base::files::private::PrivateFolder;
+use kassay_base::hash;
+use kassay_run::host::{self, TrialEnd, Tried};
 
 /// What tells a mutant of a host program's kernel from the original.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

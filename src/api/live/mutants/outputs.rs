@@ -4,20 +4,21 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use kassay_base::error::Result;
+use kassay_base::files::private::PrivateFolder;
+use kassay_results::result::capture::{CaptureResult, Kernel};
+use kassay_results::result::mutate::MutateResult;
+use kassay_results::result::set::{Failed, InSet as _, KernelResult, LeftOut, MutateSet, ProgramRun, SetResult};
+use kassay_results::result::{Header, capture};
+use kassay_run::exec::DeviceRequest;
+use kassay_run::host::{Session, Trial};
+
 use super::super::super::capture::{CaptureOptions, capture_by};
 use super::super::super::host_kernel::cannot_write;
 use super::super::super::mutate::{MutateOptions, mutate};
 use super::super::super::options::{OpenOptions, StartWorkers};
 use super::options::MutateProgramOptions;
 use super::runs::{LONG, MOST_OUTPUT, ended};
-use crate::error::Result;
-use crate::exec::DeviceRequest;
-use crate::files::private::PrivateFolder;
-use crate::host::{Session, Trial};
-use crate::result::capture::{CaptureResult, Kernel};
-use crate::result::mutate::MutateResult;
-use crate::result::set::{Failed, InSet as _, KernelResult, LeftOut, MutateSet, ProgramRun, SetResult};
-use crate::result::{Header, capture};
 
 /// Captures all launches of a host program, and runs the mutants on them.
 ///
@@ -30,7 +31,7 @@ pub fn mutate_outputs(command: &[OsString], open: &OpenOptions, options: &Mutate
     let kept = options.captured.clone().or(options.texts.clone());
     let folder = kept.clone().unwrap_or_else(|| temporary.path().join("captured"));
     let wanted = CaptureOptions::new()
-        .as_gpu(options.as_gpu)
+        .shown_as_gpu(options.shown_as_gpu)
         .max_bytes(options.max_bytes)
         .kernels(options.kernels.clone())
         .all(true);

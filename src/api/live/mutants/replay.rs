@@ -4,28 +4,30 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kassay_base::error::Result;
+use kassay_ir::instrument::layout::{FaultKind, GuardLayout, argument};
+use kassay_judge::mutation::run::baseline;
+use kassay_results::result::probe_map::{GuardMap, Mutant};
+use kassay_run::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Variation, VariationOutcome};
+use kassay_run::host::Converted;
+use kassay_suite::compare::Tolerance;
+use kassay_suite::launch::{ArgValue, Launch};
+
 use super::super::super::observer;
 use super::judge::Measured;
 use super::runs::GRACE;
-use crate::error::Result;
-use crate::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Variation, VariationOutcome};
-use crate::host::Converted;
-use crate::instrument::layout::{FaultKind, GuardLayout, argument};
-use crate::mutation::baseline;
-use crate::result::probe_map::{GuardMap, Mutant};
-use crate::suite::compare::Tolerance;
-use crate::suite::launch::{ArgValue, Launch};
 
-/// Runs of the original on each launch, which must all leave what the program's own launch left; of mutants, where work-items
-/// interact.
+/// Runs of the original on each launch, which must all leave what the program's own launch left; of mutants, where
+/// work-items interact.
 pub const REPEATS: u32 = 3;
-/// Bytes in memory to which nothing was written before a launch, in a second run: what is there then is a matter of chance.
+/// Bytes in memory to which nothing was written before a launch, in a second run: what is there then is a matter of
+/// chance.
 const PATTERN: u8 = 0xa5;
 
 /// Something that holds, or the reason why it does not, for people.
 pub type Possible<T> = std::result::Result<T, String>;
 
-/// A module with the mutants that no launch has told from the original so far.
+/// A module with the mutants that no launch has distinguished from the original so far.
 pub struct Loaded<'a> {
     /// By executor.
     pub programs: Vec<ProgramId>,
@@ -51,8 +53,8 @@ pub struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    /// Runs the mutants on a launch, and leaves only those that could not be told from the original. `Err` if the original could be
-    /// told from itself.
+    /// Runs the mutants on a launch, and leaves only those that could not be distinguished from the original. `Err`
+    /// if the original differed from itself.
     pub fn launch(&mut self, converted: Converted) -> Result<Possible<()>> {
         let Converted { launch, expectations } = converted;
         let left: BTreeMap<u32, Arc<Vec<u8>>> =

@@ -4,26 +4,38 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kassay_base::error::{Error, Result};
+use kassay_base::hash::{self, Fnv1a};
+use kassay_results::result::any::AnyResult;
+use kassay_results::result::journal::{self, Journal};
+use kassay_results::result::set::MutateSet;
+use kassay_results::result::store;
+
 use super::super::super::options::OpenOptions;
 use super::super::compiled::working;
 use super::judge::{Entry, Measured};
 use super::options::MutateProgramOptions;
-use crate::error::{Error, Result};
-use crate::hash::{self, Fnv1a};
-use crate::result::journal::{self, Journal};
-use crate::result::set::MutateSet;
-use crate::result::store::{self, AnyResult};
 
 /// Files of a command that are longer, in bytes, are not read.
 const LONGEST_FILE: u64 = 256 << 20;
 
-/// Returns a hash, in hexadecimal, of what is asked for: the command, with the contents of the files that it names, and the options.
+/// Returns a hash, in hexadecimal, of what is asked for: the command, with the contents of the files that it names, and
+/// the options.
 pub fn request(command: &[OsString], options: &MutateProgramOptions, open: &OpenOptions) -> String {
-    let MutateProgramOptions { oracle, as_gpu, kernels, operators, sample, timeout_factor, replay, max_bytes, .. } =
-        options;
+    let MutateProgramOptions {
+        oracle,
+        shown_as_gpu,
+        kernels,
+        operators,
+        sample,
+        timeout_factor,
+        replay,
+        max_bytes,
+        ..
+    } = options;
     let OpenOptions { defines, include_dirs, cl_std, clang_args, seed, .. } = open;
     let about = format!(
-        "{oracle} {as_gpu} {kernels:?} {operators} {sample:?} {timeout_factor} {replay} {max_bytes} {defines:?} \
+        "{oracle} {shown_as_gpu} {kernels:?} {operators} {sample:?} {timeout_factor} {replay} {max_bytes} {defines:?} \
          {include_dirs:?} {cl_std:?} {clang_args:?} {}",
         seed.unwrap_or(0)
     );
@@ -64,7 +76,7 @@ pub fn completed(options: &MutateProgramOptions, request: &str) -> Result<Option
         return Ok(None);
     }
     // Any other file is replaced, as without --resume.
-    let Ok(AnyResult::MutateSet(result)) = store::read(output) else { return Ok(None) };
+    let Ok(AnyResult::Mutate(result)) = store::read(output) else { return Ok(None) };
     let Some(program) = &result.program else { return Ok(None) };
     let refuse = |what: String| {
         Err(Error::caller(what).help("resume with what it was begun with, or leave out --resume to begin anew"))
@@ -114,8 +126,8 @@ pub fn configuration(
         hash.add(part);
         hash.add(&[0]);
     };
-    let MutateProgramOptions { oracle, as_gpu, operators, sample, timeout_factor, .. } = options;
-    let about = format!("{oracle} {as_gpu} {operators} {sample:?} {timeout_factor} {}", open.seed.unwrap_or(0));
+    let MutateProgramOptions { oracle, shown_as_gpu, operators, sample, timeout_factor, .. } = options;
+    let about = format!("{oracle} {shown_as_gpu} {operators} {sample:?} {timeout_factor} {}", open.seed.unwrap_or(0));
     for part in [env!("CARGO_PKG_VERSION"), &about, &working().to_string_lossy()] {
         add(part.as_bytes());
     }

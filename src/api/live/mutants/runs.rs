@@ -5,16 +5,18 @@ use std::ffi::OsString;
 use std::fs;
 use std::time::Duration;
 
+use kassay_base::error::{Error, Result};
+use kassay_results::result::set::LeftOut;
+use kassay_run::host::{Ended, NotWoven, Session, Spool, Spot, Trial, TrialEnd, Tried};
+
 use super::super::compiled::working;
 use super::oracle::{Oracle, Shown, Workplace};
 use super::weaver::{KernelKey, RunOf};
-use crate::error::{Error, Result};
-use crate::host::{Ended, NotWoven, Session, Spool, Spot, Trial, TrialEnd, Tried};
-use crate::result::set::LeftOut;
 
 /// Time for a run of the original.
 pub const LONG: Duration = Duration::from_secs(24 * 3600);
-/// What a run may take beyond the multiple of the original's time, in which the device's compiler has built a module of mutants.
+/// What a run may take beyond the multiple of the original's time, in which the device's compiler has built a module of
+/// mutants.
 pub const GRACE: Duration = Duration::from_secs(3);
 /// Bytes of output that a run of the original may write.
 pub const MOST_OUTPUT: u64 = 1 << 30;

@@ -6,6 +6,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
+use kassay_base::error::{Error, Result};
+use kassay_base::json::{self, Layout};
+use kassay_ir::kernel::source::Sources;
+use kassay_judge::coverage::build::{self, KernelFile, OtherKernels};
+use kassay_judge::mutation::catalogue::selection::Selection;
+use kassay_model::code::Target;
+use kassay_results::result::probe_map::{GuardMap, Origin, ProbeMap, Purpose};
+use kassay_run::host::protocol::{Ask, Compare, Different, Kernel, Module, Probe, Woven};
+use kassay_run::host::{Answers, Code, SourceFiles};
 use serde::{Deserialize, Serialize};
 
 use super::super::super::host_kernel::cannot_write;
@@ -15,14 +24,6 @@ use super::super::compiled::{Compiled, Weaves, first_form, working};
 use super::super::texts::Texts;
 use super::super::verified::{self, Comparable};
 use super::super::weaver::{arguments, write};
-use crate::coverage::build::{self, KernelFile, OtherKernels};
-use crate::error::{Error, Result};
-use crate::host::protocol::{Ask, Compare, Different, Kernel, Module, Probe, Woven};
-use crate::host::{Answers, Code, SourceFiles};
-use crate::kernel::source::Sources;
-use crate::lower::code::Target;
-use crate::mutation::selection::Selection;
-use crate::result::probe_map::{GuardMap, Origin, ProbeMap, Purpose};
 
 /// How long the mutants of a program may take to be made, proofs of equivalence among it.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -70,7 +71,8 @@ impl RunOf {
     /// # Errors
     /// `Internal` if it cannot be written, which does not happen.
     pub fn text(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(|error| Error::internal(format!("a run cannot be described: {error}")))
+        json::text(self, Layout::Compact)
+            .map_err(|error| Error::internal(format!("a run cannot be described: {error}")))
     }
 }
 
@@ -101,7 +103,7 @@ impl Wanted<'_> {
 /// Kernels of a program that are to have mutants.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Kernels {
-    #[serde(with = "crate::files::paths")]
+    #[serde(with = "kassay_base::files::paths")]
     spool: PathBuf,
     open: OpenOptions,
     /// As [`Selection`] is written.
@@ -161,7 +163,8 @@ struct Form<'a, 'c> {
 }
 
 impl Form<'_, '_> {
-    /// Weaves a kernel into files of the spool, which its map names. What is known of it for comparisons goes to `comparable`.
+    /// Weaves a kernel into files of the spool, which its map names. What is known of it for comparisons goes to
+    /// `comparable`.
     fn kernel(
         &self,
         kernel: &str,
@@ -181,7 +184,7 @@ impl Form<'_, '_> {
         };
         let WovenCode { modules, reach, mut map } = own_host::woven(&weaving, purpose)?;
         // A name in OpenCL C may be long, but not one of a file.
-        let kernel = crate::hash::hex_digest(kernel.as_bytes());
+        let kernel = kassay_base::hash::hex_digest(kernel.as_bytes());
         let mut reach = reach.iter();
         for (number, (module, code)) in map.modules.iter_mut().zip(&modules).enumerate() {
             let base = format!("woven/{}-{kernel}-{number}", self.name);
@@ -250,7 +253,7 @@ impl Answers for MutantWeaver {
         let unknown = || "the program did not build it in its first run".to_owned();
         let program = self.programs.get(&ask.program).ok_or_else(unknown)?;
         let text = ask.mutant.as_deref().unwrap_or_default();
-        let run: RunOf = serde_json::from_str(text).map_err(|error| format!("no run of kassay's: {error}"))?;
+        let run: RunOf = json::read(text.as_bytes()).map_err(|error| format!("no run of kassay's: {error}"))?;
         let shares = program.shares();
         let excluded = self.excluded.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (mut woven, mut variables) = (Woven::default(), HashMap::new());
@@ -288,7 +291,8 @@ struct Launched {
     probe: Probe,
 }
 
-/// Returns what runs in the place of a kernel; `None`: itself. `shares`: whether it shares variables with a kernel that is woven.
+/// Returns what runs in the place of a kernel; `None`: itself. `shares`: whether it shares variables with a kernel that
+/// is woven.
 fn launched(map: &ProbeMap, run: &RunOf, key: &KernelKey, shares: bool) -> Option<Launched> {
     let guarded = |number: usize, mutant: u32, fuel: u32| {
         let (module, guards) = (map.modules.get(number)?, map.guards.as_ref()?);

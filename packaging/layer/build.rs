@@ -1,1 +1,0 @@
-../../layer/build.rs

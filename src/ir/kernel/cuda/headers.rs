@@ -1,0 +1,114 @@
+//! kassay's headers for CUDA and HIP, which clang reads from memory.
+
+use std::ffi::CString;
+
+use kassay_base::hash;
+use kassay_model::options::CUDA_HEADERS;
+
+/// The headers with declarations.
+const OWN: &[(&str, &str)] = &[
+    ("approximations", include_str!("include/kassay/approximations.h")),
+    ("atomics", include_str!("include/kassay/atomics.h")),
+    ("attributes", include_str!("include/kassay/attributes.h")),
+    ("bfloat16", include_str!("include/kassay/bfloat16.h")),
+    ("complex", include_str!("include/kassay/complex.h")),
+    ("constants", include_str!("include/kassay/constants.h")),
+    ("cooperative_groups", include_str!("include/kassay/cooperative_groups.h")),
+    ("cub", include_str!("include/kassay/cub.h")),
+    ("cuda", include_str!("include/kassay/cuda.h")),
+    ("float8", include_str!("include/kassay/float8.h")),
+    ("half", include_str!("include/kassay/half.h")),
+    ("hip", include_str!("include/kassay/hip.h")),
+    ("host", include_str!("include/kassay/host.h")),
+    ("host_functions", include_str!("include/kassay/host_functions.h")),
+    ("host_types", include_str!("include/kassay/host_types.h")),
+    ("indices", include_str!("include/kassay/indices.h")),
+    ("integers", include_str!("include/kassay/integers.h")),
+    ("libraries", include_str!("include/kassay/libraries.h")),
+    ("mathematics", include_str!("include/kassay/mathematics.h")),
+    ("memory", include_str!("include/kassay/memory.h")),
+    ("random", include_str!("include/kassay/random.h")),
+    ("synchronisation", include_str!("include/kassay/synchronisation.h")),
+    ("tensors", include_str!("include/kassay/tensors.h")),
+    ("textures", include_str!("include/kassay/textures.h")),
+    ("vectors", include_str!("include/kassay/vectors.h")),
+    ("warps", include_str!("include/kassay/warps.h")),
+];
+
+/// The names under which programs include them: one of those above, and names of CUDA's and HIP's.
+#[rustfmt::skip]
+const NAMES: &[(&str, &[&str])] = &[
+    ("cuda", &[
+        "builtin_types.h", "channel_descriptor.h", "crt/device_functions.h", "crt/host_defines.h", "cuda.h",
+        "cuda_device_runtime_api.h", "cuda_gl_interop.h", "cuda_profiler_api.h", "cuda_runtime.h", "cuda_runtime_api.h",
+        "cuda_texture_types.h", "device_atomic_functions.h", "device_functions.h", "device_launch_parameters.h",
+        "driver_types.h", "host_defines.h", "library_types.h", "math_functions.h", "nvToolsExt.h", "nvtx3/nvToolsExt.h",
+        "sm_20_atomic_functions.h", "sm_30_intrinsics.h", "surface_functions.h", "texture_fetch_functions.h",
+        "texture_types.h", "vector_functions.h", "vector_types.h",
+    ]),
+    ("hip", &[
+        "hip/device_functions.h", "hip/hip_runtime.h", "hip/hip_runtime_api.h", "hip/hip_vector_types.h",
+        "hip/math_functions.h",
+    ]),
+    ("half", &["cuda_fp16.h", "hip/hip_fp16.h"]),
+    ("bfloat16", &["cuda_bf16.h", "hip/hip_bf16.h", "hip/hip_bfloat16.h"]),
+    ("float8", &["cuda_fp8.h", "hip/hip_fp8.h"]),
+    ("complex", &["cuComplex.h", "hip/hip_complex.h"]),
+    ("constants", &["math_constants.h"]),
+    ("cooperative_groups", &[
+        "cooperative_groups.h", "cooperative_groups/memcpy_async.h", "cooperative_groups/reduce.h",
+        "cooperative_groups/scan.h", "hip/hip_cooperative_groups.h",
+    ]),
+    ("cub", &[
+        "cub/block/block_exchange.cuh", "cub/block/block_load.cuh", "cub/block/block_radix_sort.cuh",
+        "cub/block/block_reduce.cuh", "cub/block/block_scan.cuh", "cub/block/block_store.cuh", "cub/cub.cuh",
+        "cub/device/device_radix_sort.cuh", "cub/device/device_reduce.cuh", "cub/device/device_scan.cuh",
+        "cub/warp/warp_reduce.cuh", "cub/warp/warp_scan.cuh", "hipcub/hipcub.hpp",
+    ]),
+    ("tensors", &["mma.h"]),
+    ("random", &["curand_kernel.h", "hiprand/hiprand_kernel.h", "rocrand/rocrand_kernel.h"]),
+    ("libraries", &[
+        "cublas.h", "cublasLt.h", "cublasXt.h", "cublas_api.h", "cublas_v2.h", "cudnn.h", "cufft.h", "cufftXt.h",
+        "curand.h", "cusolverDn.h", "cusolverSp.h", "cusparse.h", "hipblas.h", "hipblas/hipblas.h", "hipfft.h",
+        "hipfft/hipfft.h", "hiprand.h", "hiprand/hiprand.h", "nccl.h", "rocblas/rocblas.h",
+    ]),
+];
+
+/// The files, by path, each followed by its text: what `kassay_clang` takes.
+pub fn files() -> Vec<CString> {
+    let own = OWN.iter().map(|(name, text)| (format!("kassay/{name}.h"), (*text).to_owned()));
+    let named = NAMES.iter().flat_map(|(own, names)| {
+        names.iter().map(move |name| ((*name).to_owned(), format!("#include <kassay/{own}.h>\n")))
+    });
+    let all = own.chain(named).map(|(name, text)| (format!("{CUDA_HEADERS}/{name}"), text));
+    all.flat_map(|(path, text)| [path, text]).filter_map(|text| CString::new(text).ok()).collect()
+}
+
+/// What changes with the headers, for keys of caches.
+pub fn stamp() -> String {
+    let files = files();
+    let all: Vec<&[u8]> = files.iter().map(|text| text.as_bytes_with_nul()).collect();
+    format!("headers {:032x}", hash::wide(&all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_stands_for_a_header_that_exists() {
+        let known = |name: &str| OWN.iter().any(|(own, _)| *own == name);
+        assert!(NAMES.iter().all(|(own, _)| known(own)));
+        assert_eq!(files().len(), 2 * (OWN.len() + NAMES.iter().map(|(_, names)| names.len()).sum::<usize>()));
+    }
+
+    #[test]
+    fn what_headers_include_of_kassay_exists() {
+        for (name, text) in OWN {
+            let included = text.split("#include <kassay/").skip(1).filter_map(|rest| rest.split(".h>").next());
+            for other in included {
+                assert!(OWN.iter().any(|(own, _)| *own == other), "{name} includes {other}");
+            }
+        }
+    }
+}

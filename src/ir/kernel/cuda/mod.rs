@@ -1,0 +1,277 @@
+//! What CUDA and HIP need besides clang: headers, and a module in the form of OpenCL C's.
+//!
+//! Sources are compiled for SPIR-V with the headers of `include/`, which declare device functions as OpenCL's builtins,
+//! and host functions so that any call parses. In clang's child, `module.cpp` and the files beside it then bring the
+//! module into the form in which clang leaves OpenCL C, so that nothing after it knows of the language.
+
+pub mod headers;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use kassay_base::error::{Error, Result};
+use kassay_base::files::{self, Sandbox};
+use kassay_model::kernel_files::KernelFile;
+use kassay_model::options::{KernelOptions, Language};
+
+use super::line_directives::{EditedCopies, Overlay};
+use super::{refusal, source};
+
+/// How lines of diagnostics begin that `compile.cpp` writes about what was left out.
+pub const NOTE: &str = "kassay: note: ";
+
+/// How names of variables begin that make clang instantiate a template.
+const INSTANCE: &str = "kassay_instance_";
+
+/// How names of functions begin that the headers declare and kassay does not have (`KASSAY_ABSENT`).
+const ABSENT: &str = "cuda.";
+
+/// Refuses a version of OpenCL C for CUDA, and instances of templates for other languages.
+///
+/// # Errors
+/// `Caller` if an option names one.
+pub fn check_options(source: &Path, options: &KernelOptions) -> Result<()> {
+    let is_cuda = options.language(source) == Language::Cuda;
+    if let Some(instance) = options.instances().next().filter(|_| !is_cuda) {
+        let what = format!("{} is no CUDA, and has no template `{instance}` to be instantiated", source.display());
+        return Err(Error::caller(what).help("leave out --instantiate"));
+    }
+    match options.named_cl_std() {
+        Some(version) if is_cuda => {
+            let what = format!("{} is CUDA, which has no version {version}: that is one of OpenCL C", source.display());
+            Err(Error::caller(what).help("leave out --cl-std; --std chooses the version of C++, such as c++20"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns a copy of the source at whose end the templates are instantiated that the options name, and the file for
+/// clang's `-ivfsoverlay` that puts it, and what `others` has, in the place of the originals. `None`: they name none.
+///
+/// # Errors
+/// `Environment` if there can be no copy.
+pub(super) fn with_instances(
+    source: &Path,
+    content: &[u8],
+    options: &KernelOptions,
+    others: Option<&Overlay>,
+) -> Result<Option<(EditedCopies, PathBuf)>> {
+    // Its address makes clang instantiate a kernel.
+    let line = |(number, instance)| format!("\nstatic auto *const {INSTANCE}{number} = &{instance};");
+    let lines: String = options.instances().enumerate().map(line).collect();
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let copy = || -> std::io::Result<(EditedCopies, PathBuf)> {
+        let mut copies = EditedCopies::new()?;
+        let text = [content, lines.as_bytes(), b"\n"].concat();
+        let file = copies.add(&std::path::absolute(source)?, &text, others)?;
+        Ok((copies, file))
+    };
+    copy().map(Some).map_err(|error| Error::environment(format!("no temporary copy of the source: {error}")))
+}
+
+/// Whether clang has not found the headers of C++'s standard library.
+pub fn lacks_library(diagnostics: &str) -> bool {
+    // The second is of clang's own wrapper of the header, which comes first where clang finds its own folder.
+    ["'cmath' file not found", "Could not find standard C++ header"].iter().any(|text| diagnostics.contains(text))
+}
+
+/// The error for a source that clang refuses.
+pub fn refusal(source: &Path, diagnostics: String) -> Error {
+    if lacks_library(&diagnostics) {
+        let what =
+            format!("{} needs the headers of C++'s standard library, which clang-22 does not find", source.display());
+        return Error::environment(what)
+            .details(diagnostics)
+            .help("install them: on Debian 12, `apt-get install libstdc++-12-dev`");
+    }
+    let is_instance = diagnostics.lines().any(|line| line.contains(INSTANCE));
+    let error = refusal::of(source, diagnostics, "--std");
+    if is_instance {
+        return error
+            .help("--instantiate must name a template of the file with its arguments, such as 'reduce<float, 64>'");
+    }
+    match includer(source) {
+        Some(other) => error.help(format!(
+            "{} includes this file: perhaps that is the one to give; or give what this one needs with -D, -I, --std or \
+             --clang-arg",
+            other.display()
+        )),
+        None => error,
+    }
+}
+
+/// A file of the same folder that includes this one, which is then only a part of a source.
+fn includer(source: &Path) -> Option<PathBuf> {
+    let name = source.file_name()?.to_str()?;
+    let sandbox = Sandbox::around(source).ok()?;
+    let includes = |path: &PathBuf| {
+        let text = files::read_text(path, Some(&sandbox)).unwrap_or_default();
+        let mut included = text.lines().filter_map(|line| line.trim_start().strip_prefix("#include"));
+        included.any(|rest| rest.contains(&format!("\"{name}\"")))
+    };
+    let folder = source.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut beside: Vec<PathBuf> = folder.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    beside.sort();
+    beside.into_iter().filter(|path| KernelFile::of(path) == Some(KernelFile::Cuda) && path != source).find(includes)
+}
+
+/// The error for a source without kernels, with what its launches say of templates.
+pub fn no_kernel(source: &Path, content: &[u8]) -> Error {
+    let error = Error::caller(format!("{} has no kernel", source.display()));
+    let launched = launched_templates(&String::from_utf8_lossy(content));
+    if launched.is_empty() {
+        return error
+            .help("a kernel is a function with a body that is declared __global__; templates have to be instantiated");
+    }
+    let listed: Vec<String> = launched.iter().map(|one| format!("--instantiate '{one}'")).collect();
+    error.help(format!(
+        "templates are kernels once they are instantiated, and here only host functions do that, which are skipped \
+         because they do not compile: name the instances with arguments that are known outside of functions, as those \
+         of these launches are not: {}",
+        listed.join(", ")
+    ))
+}
+
+/// The templates with arguments that a text launches: `reduce<64>` of `reduce<64><<<grid, block>>>(…)`.
+pub fn launched_templates(text: &str) -> Vec<String> {
+    let text = &code_of(text);
+    let before = text.match_indices("<<<").map(|(at, _)| text[..at].trim_end());
+    before.filter_map(template_at_end).collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+/// Says which templates became kernels because host functions launch them.
+pub fn note_of_instances(source: &Path, names: &[String]) -> String {
+    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!(
+        "{NOTE}{} has the kernels {} because skipped host functions launch them\n",
+        source.display(),
+        listed.join(", ")
+    )
+}
+
+/// The type that stands for those of libraries that are not there (`host_types.h`).
+pub const UNKNOWN: &str = "kassay_unknown";
+
+/// How names of types of CUDA's and others' interfaces for hosts begin.
+const OF_HOSTS: [&str; 14] =
+    ["cuda", "CU", "cu", "hip", "Nv", "NV", "nv", "EGL", "Vk", "GL", "ID3D", "D3D", "MPI_", "nccl"];
+
+/// The types of such interfaces that clang does not know, and that are not `known` to be unknown: functions of hosts
+/// name them, whose bodies are skipped.
+pub fn unknown_types(diagnostics: &str, known: &[String]) -> Vec<String> {
+    let named = diagnostics
+        .lines()
+        .filter_map(|line| line.split_once(" error: unknown type name '")?.1.split('\'').next().map(str::to_owned));
+    let is_of_host = |name: &String| OF_HOSTS.iter().any(|prefix| name.starts_with(prefix));
+    named.filter(|name| is_of_host(name) && !known.contains(name)).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Says which types were not there.
+pub fn note_of_types(source: &Path, names: &[String]) -> String {
+    format!("{NOTE}{}: types that are not there: {}\n", source.display(), names.join(", "))
+}
+
+/// The numbers of the instances that clang refuses.
+pub fn wrong_instances(error: &Error) -> BTreeSet<usize> {
+    let text = error.to_string();
+    let after = text.match_indices(INSTANCE).map(|(at, name)| &text[at + name.len()..]);
+    after.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()).collect()
+}
+
+/// The code of a text: without comments, strings and what `#if 0` leaves out.
+fn code_of(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let skipped = match c {
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            // A quote that stands alone separates digits.
+            '"' | '\'' => source::quoted_length(rest).unwrap_or(1),
+            _ => {
+                code.push(c);
+                rest = &rest[c.len_utf8()..];
+                continue;
+            }
+        };
+        code.push(' ');
+        rest = &rest[skipped..];
+    }
+    // By how many levels of conditions a line is left out.
+    let mut left_out = 0;
+    let is_code = |line: &&str| {
+        let words: Vec<&str> = line.trim_start().strip_prefix('#').unwrap_or_default().split_whitespace().collect();
+        match words[..] {
+            ["if", "0"] if left_out == 0 => left_out = 1,
+            ["if" | "ifdef" | "ifndef", ..] if left_out > 0 => left_out += 1,
+            ["endif", ..] if left_out > 0 => left_out -= 1,
+            ["else" | "elif", ..] if left_out == 1 => left_out = 0,
+            _ => {}
+        }
+        left_out == 0
+    };
+    code.lines().filter(is_code).collect::<Vec<_>>().join("\n")
+}
+
+/// The name and the arguments of a template with which a text ends.
+fn template_at_end(text: &str) -> Option<String> {
+    let inner = text.strip_suffix('>')?;
+    // Within parentheses, `>` may be a comparison.
+    let (mut depth, mut parentheses) = (1, 0);
+    let open = inner.char_indices().rev().find(|(_, c)| {
+        parentheses += i32::from(*c == ')') - i32::from(*c == '(');
+        if parentheses == 0 {
+            depth += i32::from(*c == '>') - i32::from(*c == '<');
+        }
+        depth == 0
+    })?;
+    let name = text[..open.0].trim_end();
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let begin = name.rfind(|c| !is_of_name(c)).map_or(0, |at| at + name[at..].chars().next().map_or(1, char::len_utf8));
+    let arguments: Vec<&str> = text[open.0..].split_whitespace().collect();
+    (begin < name.len()).then(|| format!("{}{}", &name[begin..], arguments.join(" ")))
+}
+
+/// What is said of a function that the headers declare and kassay does not have; `None` for other functions.
+pub fn absent(callee: &str) -> Option<(String, &'static str)> {
+    let name = callee.strip_prefix(ABSENT)?;
+    Some(match name {
+        "all_lanes" => (
+            "a function of warps with a mask that is not known to name all lanes".to_owned(),
+            "kassay has warps of which all lanes take part: pass 0xffffffff",
+        ),
+        _ => (format!("`{name}`"), "kassay does not have it for CUDA yet (docs/cuda.md lists what it has)"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_tell_which_templates_are_instantiated() {
+        let text = "k<<<1, 2>>>(); reduce<float, 64><<<g, b>>>(x); ns::f< Pair<int> > <<<1,1>>>(); (g<1>)<<<2, 2>>>();";
+        assert_eq!(launched_templates(text), ["ns::f< Pair<int> >", "reduce<float, 64>"]);
+        let text = "/* a<1><<<1, 1>>>() */ b<1 /* one */><<<1, 1>>>(1'000); // c<1><<<1, 1>>>()\n\
+                    s = \"d<1><<<1, 1>>>() \\\" \"; e<(3 > 2 ? 8 : 1)><<<1, 1>>>();\n\
+                    #if 0\n #ifdef X\n f<1><<<1, 1>>>();\n #endif\n g<1><<<1, 1>>>();\n#else\n h<1><<<1, 1>>>();\n#endif";
+        assert_eq!(launched_templates(text), ["b<1 >", "e<(3 > 2 ? 8 : 1)>", "h<1>"]);
+    }
+
+    #[test]
+    fn only_types_of_hosts_may_be_unknown() {
+        let of = |text: &str| unknown_types(text, &["CUcontext".to_owned()]);
+        let text = "a.cu:1:2: error: unknown type name 'cudaLibXtDesc'\na.cu:3:2: error: unknown type name 'real'";
+        assert_eq!(of(text), ["cudaLibXtDesc"]);
+        assert!(of("a.cu:1:2: error: unknown type name 'CUcontext'; did you mean 'x'?").is_empty());
+    }
+
+    #[test]
+    fn functions_that_are_declared_only_are_named() {
+        assert_eq!(absent("cuda.tex2D").unwrap().0, "`tex2D`");
+        assert!(absent("cuda.all_lanes").unwrap().0.contains("mask"));
+        assert!(absent("tex2D").is_none());
+    }
+}

@@ -1,0 +1,64 @@
+//! The steps from the module that clang makes of CUDA to the form in which clang leaves OpenCL C, which is all that the rest
+//! of kassay knows.
+//!
+//! They run in clang's child, because passes of LLVM may crash. The order is `canonicalise`'s.
+
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kassay::cuda {
+
+/// Does all of the steps.
+void canonicalise(llvm::Module &M);
+
+/// The names in the source of kernels, by mangled name: `reduce<64>`; with their parameters' types where several kernels
+/// would have one name.
+std::map<std::string, std::string> kernelNames(const std::vector<std::string> &Mangled);
+
+// ---- headers.cpp
+
+/// Inlines the functions of system headers, as small as they can be, so that no line, branch or variable of a header counts
+/// as the kernel's.
+void inlineHeaders(llvm::Module &M);
+
+// ---- spaces.cpp
+
+/// Gives pointers the address spaces that they come from, and parameters the form that they have in OpenCL C.
+void nameSpaces(llvm::Module &M);
+
+/// Drops casts and addresses that nothing uses any more.
+void dropUnused(llvm::Function &F);
+
+// ---- builtins.cpp
+
+/// Calls builtins for the address space that their pointer comes from, and `printf` with formats in constant memory.
+void fitBuiltins(llvm::Module &M);
+
+// ---- warps.cpp
+
+/// Makes kernels that use warps require sub-groups of 32, and keeps `cuda.all_lanes` only where the mask is not known to
+/// name all lanes of a warp.
+void fitWarps(llvm::Module &M);
+
+// ---- names.cpp
+
+/// Gives kernels and parameters the names that they have in the source.
+void nameKernels(llvm::Module &M);
+
+// ---- module.cpp
+
+/// Whether the function is a kernel with a body.
+bool isKernel(const llvm::Function &F);
+
+/// Runs passes on a module, or on the functions that satisfy a condition.
+void run(llvm::Module &M, llvm::ModulePassManager Passes);
+void run(llvm::Module &M, llvm::FunctionPassManager Passes, const std::function<bool(const llvm::Function &)> &Which);
+
+} // namespace kassay::cuda

@@ -1,0 +1,79 @@
+//! Marks where kernels return: who has returned is not waited for at barriers, which CUDA allows; who goes past a barrier
+//! is missed there, as in OpenCL.
+
+#include "returns.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Instructions.h>
+
+using namespace clang;
+
+namespace {
+
+/// Of the bodies of kernels: elsewhere, other code may have the line and the column of a `return`.
+class Finder : public RecursiveASTVisitor<Finder> {
+  const SourceManager &Sources;
+  bool IsInKernel = false;
+  const Stmt *Last = nullptr;
+  kassay::cuda::Positions &Returns;
+
+public:
+  Finder(const SourceManager &Sources, kassay::cuda::Positions &Returns) : Sources(Sources), Returns(Returns) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
+  bool TraverseFunctionDecl(FunctionDecl *Function) {
+    IsInKernel = Function->hasAttr<CUDAGlobalAttr>();
+    // Who comes to the end of the body returns no earlier than others.
+    auto *Body = IsInKernel ? dyn_cast_or_null<CompoundStmt>(Function->getBody()) : nullptr;
+    Last = Body && !Body->body_empty() ? Body->body_back() : nullptr;
+    bool Done = RecursiveASTVisitor::TraverseFunctionDecl(Function);
+    IsInKernel = false;
+    return Done;
+  }
+
+  /// What a lambda returns from is not the kernel.
+  bool TraverseLambdaExpr(LambdaExpr *) { return true; }
+
+  bool VisitReturnStmt(ReturnStmt *Return) {
+    if (!IsInKernel || Return == Last)
+      return true;
+    // The position that the code's debug location has.
+    PresumedLoc At = Sources.getPresumedLoc(Sources.getExpansionLoc(Return->getBeginLoc()));
+    if (At.isValid())
+      Returns.emplace(At.getLine(), At.getColumn());
+    return true;
+  }
+};
+
+class Consumer : public ASTConsumer {
+  kassay::cuda::Positions &Returns;
+
+public:
+  explicit Consumer(kassay::cuda::Positions &Returns) : Returns(Returns) {}
+
+  void HandleTranslationUnit(ASTContext &Context) override {
+    Finder(Context.getSourceManager(), Returns).TraverseDecl(Context.getTranslationUnitDecl());
+  }
+};
+
+} // namespace
+
+std::unique_ptr<ASTConsumer> kassay::cuda::returnsConsumer(Positions &Returns) {
+  return std::make_unique<Consumer>(Returns);
+}
+
+void kassay::cuda::markReturns(llvm::Function &Kernel, const Positions &Returns) {
+  llvm::LLVMContext &C = Kernel.getContext();
+  // To the end, to destructors before it, or the end itself, where only one `return` comes to it.
+  for (llvm::BasicBlock &Block : Kernel) {
+    llvm::Instruction *Jump = Block.getTerminator();
+    const llvm::DebugLoc &At = Jump->getDebugLoc();
+    if (Jump->getNumSuccessors() < 2 && At && Returns.count({At.getLine(), At.getCol()}))
+      Jump->setMetadata("kassay.returns", llvm::MDNode::get(C, {}));
+  }
+}

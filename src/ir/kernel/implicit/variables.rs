@@ -1,0 +1,259 @@
+//! Turns program-scope variables in global memory into parameters, and CUDA's dynamic shared memory.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use inkwell::module::Module;
+use kassay_base::error::{Error, Result};
+use kassay_model::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, Interface, Type};
+
+use crate::kernel::builtins::SPIRV_BUILT_IN;
+use crate::kernel::constant_uses;
+use crate::kernel::debug_types::DebugTypes;
+use crate::kernel::signature::{is_dynamic, signless, unscoped};
+use crate::kernel::{ir_types, parameters};
+use crate::llvm::{DataLayout, Function, Global, Inst, Linkage, TypeKind, Value, View};
+
+/// The largest supported variable, in bytes.
+const MAX_VARIABLE_BYTES: u64 = 1 << 30;
+
+/// Turns the variables in global memory that the kernel uses and that are no mere constants into parameters: those
+/// named `first`, in that order, before all others. If the kernel does not use one of those, it gets a parameter that
+/// nothing uses, which the interface lacks.
+pub fn append(module: &Module<'_>, interface: &mut Interface, first: &[String]) -> Result<()> {
+    let view = View::of(module);
+    let mut variables: Vec<(String, Option<Global<'_>>)> =
+        settable(view).into_iter().map(|variable| (label(view, variable), Some(variable))).collect();
+    if variables.is_empty() && first.is_empty() {
+        return Ok(());
+    }
+    let place = |label: &String| first.iter().position(|name| name == label).unwrap_or(first.len());
+    let missing = first.iter().filter(|name| !variables.iter().any(|(label, _)| label == *name));
+    variables.extend(missing.map(|name| (name.clone(), None)).collect::<Vec<_>>());
+    variables.sort_by_key(|(label, _)| place(label));
+    let debug = DebugTypes::read(&module.print_to_string().to_string_lossy());
+    for (label, variable) in variables {
+        match variable {
+            Some(variable) => turn(view, interface, variable, label, &debug)?,
+            None => add_unused(view, &interface.name, &label)?,
+        }
+    }
+    Ok(())
+}
+
+/// The name of a variable in the source.
+fn label(view: View<'_>, variable: Global<'_>) -> String {
+    let functions: Vec<String> = view.functions().into_iter().map(Function::name).collect();
+    unscoped(&functions, &variable.name()).to_owned()
+}
+
+/// Turns one variable into a parameter.
+fn turn<'m>(
+    view: View<'m>,
+    interface: &mut Interface,
+    variable: Global<'m>,
+    label: String,
+    debug: &DebugTypes,
+) -> Result<()> {
+    let full_name = variable.name();
+    let initial = initial_contents(view.layout(), variable, &full_name)?;
+    let declared = debug.variable(&label, &full_name).filter(|ty| ty.size() == initial.len() as u64);
+    let from_ir = || ir_types::from_ir(variable.value_type(), view.layout());
+    let evidence = if declared.is_some() { Evidence::Recorded } else { Evidence::Signless };
+    let element = declared.or_else(from_ir).map(innermost_element);
+    let position = interface.args.len() as u32;
+    let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));
+    let is_const = variable.is_constant();
+    let parameter = Parameter { label: &label, type_name: &type_name, space: AddressSpace::Global };
+    add_parameter(view, &interface.name, variable, parameter)?;
+    // A pointer to const may be cast; this memory is what no kernel may write.
+    let space = if is_const { AddressSpace::Constant } else { AddressSpace::Global };
+    let kind = ArgKind::Buffer { element, space };
+    let source = ArgSource::Variable { initial: Arc::new(initial) };
+    interface.args.push(Arg { is_const, ..arg(label, position, source, type_name, kind, evidence) });
+    Ok(())
+}
+
+/// Gives the kernel a parameter that nothing uses.
+fn add_unused(view: View<'_>, kernel: &str, label: &str) -> Result<()> {
+    let old = view.function(kernel).ok_or_else(|| Error::internal(format!("the kernel {kernel} is gone")))?;
+    let new = parameters::append(old, view.pointer_type(AddressSpace::Global), label);
+    parameters::describe(new.function, label, "void*", AddressSpace::Global);
+    // SAFETY: nothing calls a kernel, and `old` is not used again.
+    unsafe { new.replace_old(|_| None) };
+    Ok(())
+}
+
+/// The element type of an array, however deeply nested.
+fn innermost_element(mut ty: Type) -> Type {
+    while let Type::Array(element, _) = ty {
+        ty = *element;
+    }
+    ty
+}
+
+/// Returns whether a module has variables that would become parameters.
+pub fn is_needed(module: &Module<'_>) -> bool {
+    !settable(View::of(module)).is_empty()
+}
+
+/// The variables in global memory that are used and not constant, or constant only for kernels: hosts set CUDA's
+/// `__constant__` variables.
+fn settable(view: View<'_>) -> Vec<Global<'_>> {
+    let is_settable = |global: &Global<'_>| {
+        let is_built_in = global.name().starts_with(SPIRV_BUILT_IN);
+        let is_in_memory = global.ty().space() == Some(AddressSpace::Global);
+        let varies = !global.is_constant() || global.is_externally_initialized();
+        is_in_memory && varies && global.is_used() && !is_built_in
+    };
+    view.globals().into_iter().filter(is_settable).collect()
+}
+
+/// Turns CUDA's dynamic shared memory (`extern __shared__`), whose size launches say, into parameters in local memory.
+pub fn append_dynamic(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
+    let view = View::of(module);
+    let is_dynamic = |global: &Global<'_>| is_dynamic(*global) && global.is_used();
+    for variable in view.globals().into_iter().filter(is_dynamic) {
+        let label = label(view, variable);
+        let element = ir_types::from_ir(variable.value_type(), view.layout()).map(innermost_element);
+        let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));
+        let position = interface.args.len() as u32;
+        let parameter = Parameter { label: &label, type_name: &type_name, space: AddressSpace::Local };
+        add_parameter(view, &interface.name, variable, parameter)?;
+        let evidence = element.as_ref().map_or(Evidence::Nothing, signless);
+        let kind = ArgKind::Local { element };
+        interface.args.push(arg(label, position, ArgSource::Parameter, type_name, kind, evidence));
+    }
+    Ok(())
+}
+
+fn arg(name: String, position: u32, source: ArgSource, type_name: String, kind: ArgKind, evidence: Evidence) -> Arg {
+    Arg {
+        name: Some(name),
+        position,
+        source,
+        type_name,
+        kind,
+        evidence,
+        access: Access::None,
+        is_const: false,
+        is_restrict: false,
+        is_volatile: false,
+    }
+}
+
+/// The contents of a variable when the program is loaded.
+fn initial_contents<'m>(layout: DataLayout<'m>, variable: Global<'m>, name: &str) -> Result<Vec<u8>> {
+    let refused = |what: String, help: &str| {
+        let error = Error::caller(what).help(help);
+        match variable.location() {
+            Some(l) => error.details(format!("declared at {}:{}", l.file, l.line)),
+            None => error,
+        }
+    };
+    let is_defined = variable.linkage() != Linkage::LLVMAvailableExternallyLinkage;
+    let Some(initializer) = variable.initializer().filter(|_| is_defined) else {
+        let what = format!("the program-scope variable `{name}` is declared, but nothing defines it");
+        return Err(refused(what, "define it in the kernel's file"));
+    };
+    let size = layout.abi_size(variable.value_type());
+    if size == 0 || size > MAX_VARIABLE_BYTES {
+        let what =
+            format!("the program-scope variable `{name}` has {size} bytes; 1 to {MAX_VARIABLE_BYTES} are possible");
+        return Err(refused(what, "pass it as an argument"));
+    }
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
+    if write(initializer, layout, &mut bytes).is_none() {
+        let what = format!(
+            "the program-scope variable `{name}` begins with an address, which is not known before the program is loaded"
+        );
+        return Err(refused(what, "store the address in a kernel, or pass the memory as an argument"));
+    }
+    Ok(bytes)
+}
+
+/// Writes a constant as it is laid out in memory; `None` if it contains something other than numbers.
+fn write<'m>(value: Value<'m>, layout: DataLayout<'m>, out: &mut [u8]) -> Option<()> {
+    if value.is_null() || value.is_undef() {
+        return Some(());
+    }
+    let ty = value.ty();
+    let size = |ty| usize::try_from(layout.abi_size(ty)).unwrap_or(0);
+    let mut part = |i: u32, offset: usize| write(value.element(i)?, layout, out.get_mut(offset..)?);
+    match ty.kind() {
+        TypeKind::LLVMArrayTypeKind | TypeKind::LLVMVectorTypeKind => {
+            let (element, count) = ty.elements()?;
+            let step = size(element);
+            (0..count as u32).try_for_each(|i| part(i, i as usize * step))
+        }
+        TypeKind::LLVMStructTypeKind => {
+            let fields = ty.fields().len() as u32;
+            (0..fields).try_for_each(|i| part(i, usize::try_from(layout.field_offset(ty, i)).ok()?))
+        }
+        _ if ty.is_integer() || ty.is_float() => {
+            let number = value.bits()?.as_u64()?.to_le_bytes();
+            let to = out.get_mut(..size(ty))?;
+            to.copy_from_slice(number.get(..to.len())?);
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+/// A parameter in the place of a variable.
+#[derive(Clone, Copy)]
+struct Parameter<'a> {
+    label: &'a str,
+    type_name: &'a str,
+    space: AddressSpace,
+}
+
+/// Turns a variable into a parameter of the kernel and of every helper that uses it or calls one that does.
+fn add_parameter<'m>(view: View<'m>, kernel: &str, variable: Global<'m>, parameter: Parameter<'_>) -> Result<()> {
+    let Parameter { label, type_name, space } = parameter;
+    let only_variable = HashMap::from([(variable.value(), variable.value())]);
+    let uses = |f: &Function<'m>| {
+        let mut all = f.instructions().into_iter().flat_map(Inst::operands);
+        all.any(|operand| constant_uses::depends_on(operand, &only_variable))
+    };
+    let functions: Vec<Function<'m>> = view.functions().into_iter().filter(|f| f.has_body()).collect();
+    let mut needs: HashSet<String> = functions.iter().filter(|f| uses(f)).map(|f| f.name()).collect();
+    needs.insert(kernel.to_owned());
+    let callees = |f: &Function<'m>| -> Vec<String> { f.instructions().into_iter().filter_map(Inst::callee).collect() };
+    let calls: Vec<(String, Vec<String>)> = functions.iter().map(|f| (f.name(), callees(f))).collect();
+    while let Some(more) = calls.iter().find(|(f, all)| !needs.contains(f) && all.iter().any(|c| needs.contains(c))) {
+        needs.insert(more.0.clone());
+    }
+    let affected: Vec<Function<'m>> = functions.into_iter().filter(|f| needs.contains(&f.name())).collect();
+    if let Some(f) = affected.iter().find(|f| f.name() != kernel && !parameters::only_called(**f)) {
+        return Err(Error::caller(format!(
+            "the kernel takes the address of the function `{}`, which uses the program-scope variable `{label}`",
+            f.name()
+        ))
+        .help("OpenCL C has no pointers to functions; call the function itself"));
+    }
+    let ty = view.pointer_type(space);
+    let mut extended = Vec::new();
+    for old in affected {
+        let new = parameters::append(old, ty, label);
+        if new.function.name() == kernel {
+            parameters::describe(new.function, label, type_name, space);
+        }
+        constant_uses::replace(new.function, &HashMap::from([(variable.value(), new.parameter)]))?;
+        extended.push(new);
+    }
+    for new in extended {
+        // SAFETY: handles of old functions and of calls end with the loops above; a caller of a function that needs
+        // the variable needs it too, and has it as the last parameter.
+        unsafe { new.replace_old(Function::last_param) };
+    }
+    let users = variable.users();
+    if users.into_iter().all(|user| user.users().is_empty() && user.as_instruction().is_none()) {
+        // SAFETY: what is left of its uses are constants that nothing uses, and no handle of one is kept.
+        unsafe {
+            variable.value().replace_constant(variable.ty().poison());
+            variable.delete();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! Infers which work-group sizes a kernel supports, from static local arrays, constants in its index arithmetic, and
+//! loops that halve the group.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kassay_ir::cfg::indices::BlockIndex;
+use kassay_ir::llvm::Opcode;
+use kassay_model::interface::Interface;
+use kassay_prove::program::{Definition, Op, Program, Region, ValueId};
+
+use super::access_summary::{AccessKind, AccessSummary};
+use super::atomic_counters;
+use super::model::GroupRules;
+use super::polynomial::{Atom, Id, Poly};
+
+/// Upper limit of inferred work-group sizes.
+const LARGEST: u64 = 1024;
+
+/// The largest constants added to a local id that indexes an array, by array size, dimension and factor of the id.
+type Halos = BTreeMap<(u64, usize, i128), i128>;
+
+/// Infers the rules. `dims`: number of dimensions in which the kernel queries ids.
+pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> GroupRules {
+    let mut rules = GroupRules {
+        required: interface.required_local,
+        hint: interface.local_hint,
+        sub_group: interface.sub_groups.simulated().map(u64::from),
+        power_of_two: halves_group(summary),
+        ..GroupRules::default()
+    };
+    let mut halos = Halos::new();
+    for (block, instruction) in summary.program.instructions() {
+        let Op::Address { steps, .. } = &instruction.op else { continue };
+        if !atomic_counters::is_local(summary.program, instruction.result) {
+            continue;
+        }
+        for step in steps {
+            let whole = || whole_variable(summary.program, instruction.operands[0], step.scale);
+            let Some(extent) = step.extent.or_else(whole) else { continue };
+            let index = summary.symbols.poly(instruction.operands[step.operand]);
+            for d in 0..3 {
+                record_halo(summary, block, &index, (extent, d), &mut halos);
+            }
+        }
+    }
+    for ((extent, d, factor), halo) in halos {
+        let factor = u64::try_from(factor).unwrap_or(1).max(1);
+        let room = match u64::try_from(halo) {
+            // An array with a halo is larger than the group by the halo; if its size is a power of two, that is the
+            // group's size.
+            Ok(halo) if !extent.is_power_of_two() => extent - halo.min(extent - 1),
+            Ok(_) => extent,
+            // Only the work-items from some id on use the array.
+            Err(_) => extent.saturating_add(u64::try_from(-halo).unwrap_or(0)).min(LARGEST),
+        };
+        let most = room.div_ceil(factor).max(1);
+        let known = &mut rules.at_most[d];
+        *known = Some(known.map_or(most, |n| n.min(most)));
+    }
+    if let Some(slots) = atomic_counters::smallest_slot_array(summary) {
+        // All work-items of a group may claim a slot.
+        let most = (1..=slots).take_while(|n| n.checked_pow(dims).is_some_and(|all| all <= slots)).last().unwrap_or(1);
+        for known in &mut rules.at_most[..dims as usize] {
+            *known = Some(known.map_or(most, |n| n.min(most)));
+        }
+    }
+    let tile_widths = tile_widths(summary);
+    for d in 0..3u8 {
+        // If work-items process several elements each, rows are a multiple of the group's size.
+        let most = rules.at_most[usize::from(d)];
+        let found =
+            loop_stride(summary, d).or_else(|| row_width(summary, d)).filter(|n| most.is_none_or(|most| *n <= most));
+        rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| tile_widths[usize::from(d)].contains(n)));
+    }
+    rules
+}
+
+/// Returns the number of elements of `scale` bytes in a variable from the constant address `base` on. Where a helper
+/// gets the address of an array, the access in it does not say how large the array is.
+fn whole_variable(program: &Program, base: ValueId, scale: i64) -> Option<u64> {
+    let Definition::Variable(index, offset) = program.values[base as usize] else { return None };
+    let room = program.variables[index].bytes.checked_sub(u64::try_from(offset).ok()?)?;
+    room.checked_div(u64::try_from(scale).ok()?).filter(|extent| *extent > 0)
+}
+
+/// Returns, by dimension, the lengths of the runs of adjacent elements that loops read from local arrays in which each
+/// work-item writes one element of its own.
+fn tile_widths(summary: &AccessSummary<'_>) -> [BTreeSet<u64>; 3] {
+    let program = summary.program;
+    let is_array = |region| matches!(region, Region::Variable(index) if program.variables[index].is_local);
+    let mut found: [BTreeSet<u64>; 3] = Default::default();
+    for (d, found) in (0..3u8).zip(&mut found) {
+        let id = Atom::Id(Id::Local, d);
+        for read in summary.accesses.iter().filter(|a| a.kind == AccessKind::Read && is_array(a.region)) {
+            let mut writes = summary.accesses.iter().filter(|a| a.region == read.region && a.kind != AccessKind::Read);
+            let steps = |poly: &Poly, atom| poly.linear_in(atom).map(|(step, _)| step);
+            let Some(step) = writes.next().and_then(|w| steps(&w.offset, id)) else { continue };
+            if !writes.all(|w| steps(&w.offset, id) == Some(step)) {
+                continue;
+            }
+            let counts = |a: &Atom| matches!(a, Atom::Value(v) if program.is_counter(*v));
+            for counter in read.offset.atoms().filter(counts).filter(|a| steps(&read.offset, *a) == Some(step)) {
+                let bounds = summary.bounds.get(&counter).into_iter().flatten();
+                found.extend(bounds.filter_map(|b| u64::try_from(b.as_constant()?).ok()).filter(|n| *n <= LARGEST));
+            }
+        }
+    }
+    found
+}
+
+/// Records the halo of an index into an array of `extent` elements that depends on the local id in dimension `d`,
+/// unless a check bounds it.
+fn record_halo(
+    summary: &AccessSummary<'_>,
+    block: BlockIndex,
+    index: &Poly,
+    (extent, d): (u64, usize),
+    halos: &mut Halos,
+) {
+    let id = Atom::Id(Id::Local, d as u8);
+    let Some((factor, rest)) = index.linear_in(id).filter(|(factor, _)| *factor > 0) else { return };
+    let in_reach = |f: &std::rc::Rc<super::path_conditions::Fact>| {
+        f.lhs.has(id) && f.rhs.as_constant().is_some_and(|n| n <= i128::from(extent))
+    };
+    if summary.facts.blocks[block].iter().any(in_reach) {
+        return;
+    }
+    // In a flattened multi-dimensional array, other ids contribute the larger steps.
+    let (factor, halo) = match rest.as_constant() {
+        Some(halo) => (factor, halo),
+        None if rest.0.values().all(|n| *n >= 0) && factor > 1 => (factor, 0),
+        None => return,
+    };
+    let known = halos.entry((extent, d, factor)).or_insert(halo);
+    *known = (*known).max(halo);
+}
+
+/// Recognises `for (i = lid; …; i += 16)`, which implies 16 work-items per group.
+fn loop_stride(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
+    let program = summary.program;
+    let id = Poly::atom(Atom::Id(Id::Local, d));
+    for (_, instruction) in program.instructions() {
+        if !program.is_counter(instruction.result) || !program.shape(instruction.result).is_int() {
+            continue;
+        }
+        let me = Poly::atom(Atom::Value(instruction.result));
+        let polys: Vec<Poly> = instruction.operands.iter().map(|o| summary.symbols.poly(*o)).collect();
+        let starts = polys.contains(&id);
+        let step = polys.iter().find_map(|p| p.sub(&me).as_constant());
+        if let (true, Some(step)) = (starts, step) {
+            return u64::try_from(step).ok().filter(|n| (1..=LARGEST).contains(n));
+        }
+    }
+    None
+}
+
+/// Recognises `group * 16 + lid` and `tile * 16 + lid`: rows of 16 elements that the work-items of a group cover side
+/// by side.
+fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
+    let id = Atom::Id(Id::Local, d);
+    let program = summary.program;
+    let row_of = |poly: &Poly| {
+        let (1, rest) = poly.linear_in(id)? else { return None };
+        let sizes = rest.0.iter().filter_map(|(product, n)| {
+            let [only] = product[..] else { return None };
+            let is_row = match only {
+                Atom::Id(Id::Group, g) => g == d,
+                Atom::Id(Id::Local, other) => other > d,
+                Atom::Value(v) => program.is_counter(v),
+                _ => false,
+            };
+            u64::try_from(*n).ok().filter(|n| is_row && (2..=LARGEST).contains(n))
+        });
+        sizes.min()
+    };
+    let computed = program.instructions().filter(|(_, i)| program.shape(i.result).is_int());
+    let polys = computed.filter(|(_, i)| matches!(i.op, Op::Binary(_))).map(|(_, i)| summary.symbols.poly(i.result));
+    polys.filter(|p| p.has(id)).filter_map(|p| row_of(&p)).min()
+}
+
+/// Returns whether a loop halves the group's size, or doubles a counter up to it.
+fn halves_group(summary: &AccessSummary<'_>) -> bool {
+    let program = summary.program;
+    let of_group = |poly: &Poly| poly.atoms().any(|a| matches!(a, Atom::Id(Id::LocalSize, _)));
+    let is_of_group = |value: ValueId| {
+        of_group(&summary.symbols.poly(value))
+            || summary.sources(value).into_iter().any(|v| of_group(&summary.symbols.poly(v)))
+    };
+    program.instructions().filter(|(_, i)| program.is_counter(i.result)).any(|(_, phi)| {
+        let Op::Phi(from) = &phi.op else { return false };
+        let here = program.block_of(phi.result).unwrap_or(BlockIndex::ENTRY);
+        let is_back = |b: BlockIndex| program.dominates(here, b);
+        let mut steps = phi.operands.iter().zip(from).filter(|(_, b)| is_back(**b)).map(|(v, _)| *v);
+        let starts = phi.operands.iter().zip(from).filter(|(_, b)| !is_back(**b)).map(|(v, _)| *v);
+        let halved = |v: ValueId| {
+            program.instruction(v).is_some_and(|i| {
+                let by = i.operands.get(1).and_then(|o| program.constant(*o));
+                i.operands.first() == Some(&phi.result)
+                    && match i.op {
+                        Op::Binary(Opcode::LLVMLShr | Opcode::LLVMAShr) => by == Some(1),
+                        Op::Binary(Opcode::LLVMUDiv | Opcode::LLVMSDiv) => by == Some(2),
+                        _ => false,
+                    }
+            })
+        };
+        let doubled = Poly::atom(Atom::Value(phi.result)).times(2);
+        let is_doubled = |v: ValueId| summary.symbols.poly(v) == doubled;
+        let bounds = summary.bounds.get(&Atom::Value(phi.result)).into_iter().flatten();
+        let ends_at_group =
+            || bounds.clone().any(|b| of_group(b) || b.atoms().any(|a| matches!(a, Atom::Value(v) if is_of_group(v))));
+        let first: Vec<ValueId> = starts.collect();
+        steps.any(|v| (halved(v) && first.iter().any(|s| is_of_group(*s))) || (is_doubled(v) && ends_at_group()))
+    })
+}

@@ -1,0 +1,157 @@
+//! The model of a kernel: what the analysis of its code infers about arguments and work-groups.
+
+use std::sync::Arc;
+
+use kassay_model::interface::{Interface, Scalar};
+use kassay_prove::program::{Program, Region};
+
+use super::polynomial::Poly;
+
+/// The purpose of an argument, as far as the code shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// A buffer or image that is only read.
+    Input,
+    /// One that is only written.
+    Output,
+    /// One that is read and written.
+    InOut,
+    /// A length: something that grows with the number of work-items stays below it.
+    Bound,
+    /// A row length: an index is multiplied by it.
+    RowLength,
+    /// A trip count of a loop.
+    Count,
+    /// An index: it becomes part of an address unchanged.
+    Index,
+    /// A shift amount.
+    Shift,
+    /// A divisor.
+    Divisor,
+    /// A number that only takes part in comparisons.
+    Flag,
+    /// Any other value.
+    Data,
+    /// Local memory.
+    Local,
+    Sampler,
+    /// Neither read nor written.
+    Unused,
+}
+
+/// The purpose of the integers in a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Contents {
+    /// Values on which no address or loop depends, or that the kernel itself keeps in range.
+    Data,
+    /// Indices into another region, in units of `scale` elements; distinct if they say where to write.
+    Indices {
+        target: Region,
+        scale: u64,
+        distinct: bool,
+        /// Number of elements of the array that they index, if its type gives it.
+        room: Option<u64>,
+    },
+    /// Offsets at which segments of another buffer begin; they do not decrease.
+    Offsets,
+    /// Trip counts of loops.
+    TripCounts,
+}
+
+/// The inferred properties of one argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgModel {
+    pub role: Role,
+    /// Of buffers: what their contents are for.
+    pub contents: Contents,
+    /// Of buffers: numbers of elements below which the kernel's own checks keep its accesses; the buffer has the
+    /// largest of them.
+    pub(crate) lengths: Vec<Poly>,
+    /// Of buffers: the accesses that those checks guard, by instruction.
+    pub(crate) checked: Vec<u32>,
+    /// Of buffers: atomics increment its elements, and the kernel uses the results.
+    pub is_counter: bool,
+    /// `lengths` as text, such as `width * height`.
+    pub length: Option<String>,
+}
+
+/// `extent < coefficient * scalar + rest` must hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LowerBound {
+    pub extent: Poly,
+    pub coefficient: i128,
+    pub rest: Poly,
+    /// Nothing checks it: with a smaller scalar, rows would overlap or accesses precede the buffer.
+    pub is_hard: bool,
+    /// `extent` is the start of a loop that runs up to the scalar, so the scalar should be larger than required.
+    pub is_start: bool,
+}
+
+/// `coefficient * scalar + rest <= most` must hold, or an array of fixed size overflows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UpperBound {
+    pub coefficient: i128,
+    pub rest: Poly,
+    pub most: i128,
+}
+
+/// A scalar in a by-value argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScalarModel {
+    /// Position of the argument.
+    pub arg: u32,
+    /// Byte offset within the argument.
+    pub offset: u64,
+    pub scalar: Scalar,
+    /// Name in messages, such as `n` or `size.s1`.
+    pub name: String,
+    pub role: Role,
+    pub(crate) lower_bounds: Vec<LowerBound>,
+    pub(crate) upper_bounds: Vec<UpperBound>,
+    /// Something is divided by it, so it must not be 0.
+    pub divides: bool,
+    /// Values that the code compares it with, and their neighbours.
+    pub dictionary: Vec<i128>,
+}
+
+/// Work-group sizes that the kernel supports, by dimension.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupRules {
+    /// `reqd_work_group_size`.
+    pub required: Option<[u64; 3]>,
+    pub hint: Option<[u64; 3]>,
+    /// The code relies on exactly this size.
+    pub exactly: [Option<u64>; 3],
+    /// Static local arrays have room for no more work-items.
+    pub at_most: [Option<u64>; 3],
+    /// A loop halves or doubles its way through the work-group.
+    pub power_of_two: bool,
+    /// How many work-items the sub-groups have, if the kernel uses them.
+    pub sub_group: Option<u64>,
+}
+
+impl GroupRules {
+    /// Returns the size in dimension 0 next to `size` that has whole sub-groups only, if the kernel allows one: hosts
+    /// launch no others, and devices differ in how they divide the work-items of ragged rows.
+    pub fn of_whole_sub_groups(&self, size: u64) -> u64 {
+        let Some(of) = self.sub_group.filter(|_| self.exactly[0].is_none()) else { return size };
+        let most = self.at_most[0].map_or(u64::MAX, |most| most / of * of);
+        if most == 0 { size } else { size.next_multiple_of(of).min(most) }
+    }
+}
+
+/// A kernel's interface and what is inferred from its code.
+#[derive(Debug, Clone)]
+pub struct KernelModel {
+    pub interface: Interface,
+    /// By position.
+    pub args: Vec<ArgModel>,
+    /// All scalars passed by value.
+    pub scalars: Vec<ScalarModel>,
+    pub groups: GroupRules,
+    /// Number of dimensions in which the kernel queries ids: 1 to 3.
+    pub dims: u32,
+    /// Assumptions about every launch, as sentences.
+    pub preconditions: Vec<String>,
+    pub(crate) program: Arc<Program>,
+}

@@ -1,0 +1,298 @@
+//! Represents a kernel's integers and addresses as polynomials over arguments, ids and opaque values such as
+//! loop counters.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+use kassay_ir::llvm::Opcode;
+pub use kassay_prove::program::ids::{Id, id_of};
+use kassay_prove::program::{Definition, Kind, Op, Program, Region, ValueId};
+
+/// A variable of a polynomial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Atom {
+    /// The scalar at this byte offset of a by-value argument.
+    Arg(u32, u64),
+    Id(Id, u8),
+    /// Any other value.
+    Value(ValueId),
+}
+
+/// A sum of products with integer coefficients, by sorted factors; the constant term has none. No coefficient is 0.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Poly(pub BTreeMap<Vec<Atom>, i128>);
+
+/// Sums and products with more terms than this become atoms.
+const MAX_TERMS: usize = 40;
+
+impl Poly {
+    /// Returns the constant polynomial `n`.
+    pub fn constant(n: i128) -> Poly {
+        Poly(if n == 0 { BTreeMap::new() } else { [(Vec::new(), n)].into() })
+    }
+
+    /// Returns the polynomial that consists of one variable.
+    pub fn atom(atom: Atom) -> Poly {
+        Poly([(vec![atom], 1)].into())
+    }
+
+    /// Returns the value, if the polynomial is constant.
+    pub fn as_constant(&self) -> Option<i128> {
+        match self.0.len() {
+            0 => Some(0),
+            1 => self.0.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// Returns the constant term.
+    pub fn constant_term(&self) -> i128 {
+        self.0.get(&Vec::new()).copied().unwrap_or(0)
+    }
+
+    /// Returns the sum; coefficients saturate.
+    pub fn add(&self, other: &Poly) -> Poly {
+        let mut sum = self.0.clone();
+        for (product, n) in &other.0 {
+            let entry = sum.entry(product.clone()).or_insert(0);
+            *entry = entry.saturating_add(*n);
+        }
+        sum.retain(|_, n| *n != 0);
+        Poly(sum)
+    }
+
+    /// Returns the product with a constant; coefficients saturate.
+    pub fn times(&self, n: i128) -> Poly {
+        if n == 0 {
+            return Poly::default();
+        }
+        Poly(self.0.iter().map(|(p, c)| (p.clone(), c.saturating_mul(n))).collect())
+    }
+
+    /// Returns the difference; coefficients saturate.
+    pub fn sub(&self, other: &Poly) -> Poly {
+        self.add(&other.times(-1))
+    }
+
+    /// Returns the product; `None` if it has too many terms or factors.
+    pub fn mul(&self, other: &Poly) -> Option<Poly> {
+        if self.0.len() * other.0.len() > MAX_TERMS {
+            return None;
+        }
+        let mut product = Poly::default();
+        for (a, n) in &self.0 {
+            for (b, m) in &other.0 {
+                let mut atoms = [a.clone(), b.clone()].concat();
+                atoms.sort_unstable();
+                if atoms.len() > 6 {
+                    return None;
+                }
+                product = product.add(&Poly([(atoms, n.saturating_mul(*m))].into()));
+            }
+        }
+        Some(product)
+    }
+
+    /// Returns the quotient by `n`; `None` if there is a remainder.
+    pub fn div_exact(&self, n: i128) -> Option<Poly> {
+        self.0.values().all(|c| c % n == 0).then(|| Poly(self.0.iter().map(|(p, c)| (p.clone(), c / n)).collect()))
+    }
+
+    /// Returns the variables of all terms, with repetitions.
+    pub fn atoms(&self) -> impl Iterator<Item = Atom> + '_ {
+        self.0.keys().flatten().copied()
+    }
+
+    /// Returns whether the variable occurs.
+    pub fn has(&self, atom: Atom) -> bool {
+        self.atoms().any(|a| a == atom)
+    }
+
+    /// Splits `self` into `coefficient * atom + others`; `None` unless the atom occurs exactly once, as a term of
+    /// its own.
+    pub fn linear_in(&self, atom: Atom) -> Option<(i128, Poly)> {
+        let coefficient = *self.0.get(&vec![atom])?;
+        let mut others = self.clone();
+        others.0.remove(&vec![atom]);
+        (!others.has(atom)).then_some((coefficient, others))
+    }
+
+    /// Substitutes `by` for `atom`; `None` if the result is too large.
+    pub fn substitute(&self, atom: Atom, by: &Poly) -> Option<Poly> {
+        let mut sum = Poly::default();
+        for (product, n) in &self.0 {
+            let mut term = Poly::constant(*n);
+            for a in product {
+                term = term.mul(&if *a == atom { by.clone() } else { Poly::atom(*a) })?;
+            }
+            sum = sum.add(&term);
+        }
+        Some(sum)
+    }
+
+    /// Formats the polynomial with these names, terms of the highest degree first.
+    pub fn text(&self, name: &dyn Fn(Atom) -> String) -> String {
+        let mut out = String::new();
+        let mut terms: Vec<_> = self.0.iter().collect();
+        terms.sort_by_key(|(product, _)| std::cmp::Reverse(product.len()));
+        for (product, n) in terms {
+            let names: Vec<String> = product.iter().map(|a| name(*a)).collect();
+            let sign = if *n < 0 { " - " } else { " + " };
+            let size = n.unsigned_abs();
+            let factor = match (size, names.is_empty()) {
+                (1, false) => String::new(),
+                (_, true) => size.to_string(),
+                _ => format!("{size} * "),
+            };
+            out += &format!("{sign}{factor}{}", names.join(" * "));
+        }
+        match out.strip_prefix(" + ") {
+            Some(rest) => rest.to_owned(),
+            None => out.trim_start().to_owned(),
+        }
+    }
+}
+
+/// An address: its region and the offset in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    pub region: Region,
+    pub offset: Poly,
+}
+
+/// The polynomials of a program's values, computed once.
+pub struct Symbols<'p> {
+    pub program: &'p Program,
+    known: RefCell<HashMap<ValueId, Poly>>,
+}
+
+impl<'p> Symbols<'p> {
+    /// Computes the polynomials of all integers of the program.
+    pub fn new(program: &'p Program) -> Symbols<'p> {
+        let symbols = Symbols { program, known: RefCell::new(HashMap::new()) };
+        // In program order, so that operands are known before their uses.
+        for (_, instruction) in program.instructions().filter(|(_, i)| program.shape(i.result).is_int()) {
+            symbols.poly(instruction.result);
+        }
+        symbols
+    }
+
+    /// Returns the polynomial of an integer. Widths are ignored: it is valid as long as nothing overflows.
+    pub fn poly(&self, value: ValueId) -> Poly {
+        if let Some(known) = self.known.borrow().get(&value) {
+            return known.clone();
+        }
+        let poly = self.compute(value).filter(|poly| poly.0.len() <= MAX_TERMS);
+        let poly = poly.unwrap_or_else(|| Poly::atom(Atom::Value(value)));
+        self.known.borrow_mut().insert(value, poly.clone());
+        poly
+    }
+
+    fn compute(&self, value: ValueId) -> Option<Poly> {
+        let program = self.program;
+        if let Some(n) = program.constant(value) {
+            return Some(Poly::constant(n.into()));
+        }
+        if let Definition::Param(position) = program.values[value as usize] {
+            return program.shape(value).is_int().then(|| Poly::atom(Atom::Arg(position, 0)));
+        }
+        let instruction = program.instruction(value)?;
+        let operand = |i: usize| self.poly(instruction.operands[i]);
+        match &instruction.op {
+            Op::Binary(opcode) if program.shape(value).is_int() => match opcode {
+                Opcode::LLVMAdd => Some(operand(0).add(&operand(1))),
+                Opcode::LLVMSub => Some(operand(0).sub(&operand(1))),
+                Opcode::LLVMMul => operand(0).mul(&operand(1)),
+                Opcode::LLVMShl => {
+                    let n = program.constant(instruction.operands[1]).filter(|n| (0..62).contains(n))?;
+                    Some(operand(0).times(1 << n))
+                }
+                Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMLShr | Opcode::LLVMAShr => {
+                    let n = program.constant(instruction.operands[1])?;
+                    let by = match opcode {
+                        Opcode::LLVMSDiv | Opcode::LLVMUDiv => n,
+                        _ => 1i64.checked_shl(u32::try_from(n).ok().filter(|n| *n < 62)?)?,
+                    };
+                    let divided = operand(0);
+                    (by > 0).then(|| divided.div_exact(by.into())).flatten()
+                }
+                _ => None,
+            },
+            Op::Cast(Opcode::LLVMSExt | Opcode::LLVMZExt | Opcode::LLVMTrunc) => {
+                let wider = |v, than| matches!(program.shape(v).kind, Kind::Int(bits) if bits > than);
+                let from = instruction.operands[0];
+                // Neither booleans nor truncations to a byte.
+                (program.shape(value).is_int() && wider(value, 8) && wider(from, 1)).then(|| self.poly(from))
+            }
+            Op::Copy if program.shape(value).is_int() => Some(operand(0)),
+            Op::Extract => {
+                let number = program.constant(instruction.operands[1]);
+                if let Some(taken) = number.and_then(|n| program.lane(instruction.operands[0], n)) {
+                    return program.shape(value).is_int().then(|| self.poly(taken));
+                }
+                let Definition::Param(position) = program.values[instruction.operands[0] as usize] else { return None };
+                let lane = u64::try_from(program.constant(instruction.operands[1])?).ok()?;
+                let bytes = program.shape(value).lane_bytes();
+                program.shape(value).is_int().then(|| Poly::atom(Atom::Arg(position, lane * bytes)))
+            }
+            Op::Load if program.shape(value).is_int() => {
+                let address = self.address(instruction.operands[0]);
+                let Region::Argument(position) = address.region else { return None };
+                program.by_value[position as usize]?;
+                let offset = u64::try_from(address.offset.as_constant()?).ok()?;
+                Some(Poly::atom(Atom::Arg(position, offset)))
+            }
+            Op::Call(_, base) => {
+                let dimension = match instruction.operands.first() {
+                    Some(d) => program.constant(*d).and_then(|d| u8::try_from(d).ok()).filter(|d| *d < 3)?,
+                    None => return None,
+                };
+                Some(Poly::atom(Atom::Id(id_of(base)?, dimension)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the address that a pointer holds. What cannot be resolved is an opaque offset, in an unknown region
+    /// unless the pointer has a single root.
+    pub fn address(&self, pointer: ValueId) -> Address {
+        let program = self.program;
+        match &program.values[pointer as usize] {
+            Definition::Param(position) => {
+                return Address { region: Region::Argument(*position), offset: Poly::default() };
+            }
+            Definition::Variable(index, offset) => {
+                return Address { region: Region::Variable(*index), offset: Poly::constant((*offset).into()) };
+            }
+            _ => {}
+        }
+        let unknown = || {
+            let region = match &program.roots[pointer as usize][..] {
+                [only] => *only,
+                _ => Region::Unknown,
+            };
+            Address { region, offset: Poly::atom(Atom::Value(pointer)) }
+        };
+        let Some(instruction) = program.instruction(pointer) else { return unknown() };
+        match &instruction.op {
+            Op::Alloca(_) => Address { region: Region::Private(pointer), offset: Poly::default() },
+            Op::Cast(_) if program.shape(instruction.operands[0]).kind == Kind::Pointer => {
+                self.address(instruction.operands[0])
+            }
+            Op::Copy => self.address(instruction.operands[0]),
+            Op::Address { steps, offset } => {
+                let mut address = self.address(instruction.operands[0]);
+                let mut sum = Poly::constant((*offset).into());
+                for step in steps {
+                    sum = sum.add(&self.poly(instruction.operands[step.operand]).times(step.scale.into()));
+                }
+                address.offset = address.offset.add(&sum);
+                if address.offset.0.len() > MAX_TERMS {
+                    address.offset = Poly::atom(Atom::Value(pointer));
+                }
+                address
+            }
+            _ => unknown(),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Bounds of scalars: lower ones from what is compared with them, laid out by them or counted down from them; upper
+//! ones from arrays of fixed size.
+
+use std::rc::Rc;
+
+use kassay_ir::cfg::indices::BlockIndex;
+use kassay_prove::program::{Op, Region};
+
+use super::access_summary::AccessSummary;
+use super::model::{LowerBound, UpperBound};
+use super::path_conditions::Fact;
+use super::polynomial::{Atom, Id, Poly};
+
+/// Returns whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed
+/// from them.
+fn grows(poly: &Poly, summary: &AccessSummary<'_>, depth: u32) -> bool {
+    poly.atoms().any(|atom| match atom {
+        Atom::Id(id, _) => !matches!(id, Id::Offset),
+        Atom::Arg(..) => false,
+        Atom::Value(value) => {
+            depth > 0
+                && summary.program.instruction(value).is_some_and(|i| match &i.op {
+                    Op::Phi(_) | Op::Binary(_) | Op::Select => {
+                        i.operands.iter().any(|o| *o != value && grows(&summary.symbols.poly(*o), summary, depth - 1))
+                    }
+                    _ => false,
+                })
+        }
+    })
+}
+
+/// Returns, by block, whether it contains an access to memory that work-items share, or can reach one.
+fn leading_to_accesses(summary: &AccessSummary<'_>) -> Vec<bool> {
+    let cfg = &summary.program.cfg;
+    let mut leads = vec![false; cfg.len()];
+    let shared = summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_)));
+    let mut todo: Vec<BlockIndex> = shared.map(|a| a.block).collect();
+    while let Some(block) = todo.pop() {
+        if !std::mem::replace(&mut leads[block], true) {
+            todo.extend(cfg.incoming(block).into_iter().map(|e| e.block));
+        }
+    }
+    leads
+}
+
+/// Returns the polynomial with its loop counter replaced by the counter's initial value; `None` without a counter.
+fn start_of(poly: &Poly, summary: &AccessSummary<'_>) -> Option<Poly> {
+    let program = summary.program;
+    let counter = poly.atoms().find_map(|a| match a {
+        Atom::Value(v) if program.is_counter(v) => Some(v),
+        _ => None,
+    })?;
+    let phi = program.instruction(counter)?;
+    let Op::Phi(from) = &phi.op else { return None };
+    let here = program.block_of(counter)?;
+    let outside = phi.operands.iter().zip(from).find(|(_, b)| !program.dominates(here, **b));
+    poly.substitute(Atom::Value(counter), &summary.symbols.poly(*outside?.0))
+}
+
+/// Returns upper bounds of the scalar: arrays of fixed size are indexed below multiples of it.
+pub fn upper_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<UpperBound> {
+    let program = summary.program;
+    let mut all: Vec<UpperBound> = Vec::new();
+    if !summary.facts.all().any(|(_, fact)| fact.rhs.has(scalar)) {
+        return all;
+    }
+    for (block, instruction) in program.instructions() {
+        let Op::Address { steps, .. } = &instruction.op else { continue };
+        for step in steps {
+            let Some(extent) = step.extent else { continue };
+            let index = summary.symbols.poly(instruction.operands[step.operand]);
+            for fact in &summary.facts.blocks[block] {
+                let Some((coefficient, rest)) = fact.rhs.linear_in(scalar) else { continue };
+                let Some(apart) = fact.lhs.sub(&index).as_constant() else { continue };
+                let bound = UpperBound { coefficient, rest, most: i128::from(extent) + apart };
+                if coefficient > 0 && !all.contains(&bound) {
+                    all.push(bound);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Returns lower bounds of the scalar: something has to stay below multiples of it.
+pub fn lower_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<LowerBound> {
+    let mut all: Vec<LowerBound> = Vec::new();
+    let mut push = |bound: LowerBound| {
+        if !all.contains(&bound) {
+            all.push(bound);
+        }
+    };
+    // `if (id < n)`, followed by accesses to memory
+    let leading = leading_to_accesses(summary);
+    let facts = summary.facts.all().filter(|(block, _)| leading[*block]).map(|(_, fact)| fact);
+    for fact in facts.filter(|f| !f.is_equal) {
+        if let Some((coefficient, rest)) = fact.rhs.linear_in(scalar)
+            && coefficient > 0
+            && !fact.lhs.has(scalar)
+            && grows(&fact.lhs, summary, 3)
+        {
+            let start = start_of(&fact.lhs, summary);
+            let is_start = start.is_some();
+            let extent = start.unwrap_or_else(|| fact.lhs.clone());
+            push(LowerBound { extent, coefficient, rest, is_hard: false, is_start });
+        }
+    }
+    // `a[y * w + x]`, where nothing keeps x below w
+    for access in &summary.accesses {
+        for (product, scale) in &access.offset.0 {
+            let [a, b] = product[..] else { continue };
+            if (a != scalar && b != scalar) || a == b || *scale <= 0 {
+                continue;
+            }
+            let row = if a == scalar { b } else { a };
+            let mut column = access.offset.clone();
+            column.0.retain(|p, _| !p.contains(&scalar) && !p.contains(&row) && !p.is_empty());
+            let Some(column) = column.div_exact(*scale).filter(|c| !c.0.is_empty() && grows(c, summary, 3)) else {
+                continue;
+            };
+            let is_kept = |f: &Rc<Fact>| f.rhs.has(scalar) && f.lhs.atoms().any(|a| column.has(a));
+            if !summary.facts.blocks[access.block].iter().any(is_kept) {
+                push(LowerBound {
+                    extent: column,
+                    coefficient: 1,
+                    rest: Poly::default(),
+                    is_hard: true,
+                    is_start: false,
+                });
+            }
+        }
+    }
+    // `a[(n - 1 - k) * w + x]`, where nothing keeps k below n
+    for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_) | Region::Variable(_))) {
+        for (coefficient, rest) in counted_down(&access.offset, scalar) {
+            let down: Vec<Atom> = rest.0.iter().filter(|(_, n)| **n < 0).flat_map(|(p, _)| p.iter().copied()).collect();
+            let is_number = |a: &Atom| !matches!(a, Atom::Value(v) if !summary.program.is_counter(*v));
+            let is_kept = |f: &Rc<Fact>| f.rhs.has(scalar) && down.iter().any(|a| f.lhs.has(*a));
+            if !down.is_empty() && down.iter().all(is_number) && !summary.facts.blocks[access.block].iter().any(is_kept)
+            {
+                let extent = Poly::constant(-1).sub(&rest);
+                push(LowerBound { extent, coefficient, rest: Poly::default(), is_hard: true, is_start: false });
+            }
+        }
+    }
+    all
+}
+
+/// Returns rows or elements that an offset counts downwards from the scalar: coefficient of the scalar, and the
+/// remaining summands. They lie in the buffer if their sum is not negative.
+fn counted_down(offset: &Poly, scalar: Atom) -> Vec<(i128, Poly)> {
+    let without = |product: &[Atom], factor: Atom| {
+        let at = product.iter().position(|a| *a == factor)?;
+        Some([&product[..at], &product[at + 1..]].concat())
+    };
+    let mut factors: Vec<Atom> = offset.0.keys().filter(|p| p.contains(&scalar)).flatten().copied().collect();
+    factors.sort_unstable();
+    factors.dedup();
+    let rows = factors.into_iter().map(|f| {
+        let row = offset.0.iter().filter_map(|(p, n)| Some((without(p, f)?, *n)));
+        Poly(row.collect())
+    });
+    let elements = offset.0.keys().all(|p| p.len() < 2).then(|| offset.clone());
+    let found = rows.chain(elements).filter_map(|counted| {
+        let (coefficient, _) = counted.linear_in(scalar).filter(|(n, _)| *n > 0)?;
+        // An access within a row may begin anywhere in it, so its bytes do not matter.
+        counted.div_exact(coefficient).unwrap_or(counted).linear_in(scalar)
+    });
+    found.collect()
+}

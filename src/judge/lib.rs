@@ -1,0 +1,6 @@
+#![doc = include_str!("README.md")]
+
+pub mod coverage;
+pub mod generate;
+pub mod mutation;
+pub mod sync;

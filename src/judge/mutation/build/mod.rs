@@ -1,0 +1,4 @@
+//! Makes modules with mutants in them.
+
+pub mod assumptions;
+pub mod module_builder;

@@ -1,0 +1,107 @@
+//! Runs the cases of one module on the baselines of a suite.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use kassay_base::error::Result;
+use kassay_run::exec::{Executor, ProgramId};
+
+use super::baseline::{RunSettings, TestBaseline};
+use super::case::Device;
+pub use super::case::{Case, RunCost, Scenario, is_wanted};
+use super::joint::JointRuns;
+use super::single::SingleRuns;
+use super::sweeper::{Reports, Sweeper};
+use crate::mutation::build::module_builder::Woven;
+
+/// Runs the cases on `executors`, each given with its loaded program of `woven`; every executor runs an equal share of
+/// the cases. `on_decided` is called with each case as soon as its outcome is final. Returns the cost.
+///
+/// # Errors
+/// `Environment`, and errors of `on_decided`.
+pub fn run(
+    executors: &mut [(&mut dyn Executor, ProgramId)],
+    woven: &Woven,
+    baselines: &[TestBaseline<'_>],
+    cases: &mut [Case],
+    settings: &RunSettings,
+    on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
+) -> Result<RunCost> {
+    let share = cases.len().div_ceil(executors.len().max(1)).max(1);
+    let total = Mutex::new(RunCost::default());
+    let begun = Instant::now();
+    let results: Vec<Result<()>> = std::thread::scope(|scope| {
+        let handles: Vec<_> = executors
+            .iter_mut()
+            .zip(cases.chunks_mut(share))
+            .map(|((executor, program), cases)| {
+                let total = &total;
+                scope.spawn(move || {
+                    let cost = run_share(&mut **executor, *program, woven, baselines, cases, settings, on_decided)?;
+                    if let Ok(mut total) = total.lock() {
+                        total.add(cost);
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    results.into_iter().collect::<Result<()>>()?;
+    let mut cost = total.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    cost.run = begun.elapsed();
+    Ok(cost)
+}
+
+/// Runs one executor's share of the cases, test by test.
+fn run_share(
+    executor: &mut dyn Executor,
+    program: ProgramId,
+    woven: &Woven,
+    baselines: &[TestBaseline<'_>],
+    cases: &mut [Case],
+    settings: &RunSettings,
+    on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
+) -> Result<RunCost> {
+    let mut device = Device { executor, program, cost: RunCost::default() };
+    let mut reports = Reports::new(cases, settings.full_matrix, on_decided);
+    let joint = JointRuns::new(woven, baselines, settings).map(|joint| Box::new(joint) as Box<dyn Sweeper + '_>);
+    let single = Box::new(SingleRuns { woven, baselines, settings });
+    let mut sweepers: Vec<Box<dyn Sweeper + '_>> = joint.into_iter().chain([single as Box<dyn Sweeper + '_>]).collect();
+    for t in 0..baselines.len() {
+        if settings.is_over() {
+            break;
+        }
+        run_on(t, &mut sweepers, &mut device, cases, settings, &mut reports)?;
+    }
+    sweepers.iter_mut().try_for_each(|sweeper| sweeper.settle(&mut device, cases))?;
+    for case in cases.iter_mut().filter(|case| settings.is_over() && case.pairs < case.scenario.test_count()) {
+        case.outcome.leave_pending();
+    }
+    Ok(device.cost)
+}
+
+/// Runs the cases that want baseline `t`: what one sweeper leaves, the next one runs.
+fn run_on(
+    t: usize,
+    sweepers: &mut [Box<dyn Sweeper + '_>],
+    device: &mut Device<'_>,
+    cases: &mut [Case],
+    settings: &RunSettings,
+    reports: &mut Reports<'_>,
+) -> Result<()> {
+    let mut open: Vec<usize> = (0..cases.len()).filter(|c| is_wanted(&cases[*c], t, settings)).collect();
+    let before: Vec<u64> = cases.iter().map(|case| case.pairs).collect();
+    for at in 0..sweepers.len() {
+        if at > 0 {
+            open.retain(|c| cases[*c].pairs == before[*c]);
+            if open.is_empty() {
+                break;
+            }
+            // The device is asked for something else.
+            sweepers[at - 1].settle(device, cases)?;
+        }
+        sweepers[at].judge(t, device, cases, &open, reports)?;
+    }
+    Ok(())
+}

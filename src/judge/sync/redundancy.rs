@@ -1,0 +1,166 @@
+//! Finds redundant barriers: runs every input again with some barriers ordering nothing; a single conflict shows that
+//! one of them is needed.
+//!
+//! Barriers are first tried together: a launch without several of them is ordered less, so if nothing conflicts without
+//! all of them, nothing conflicts without any one. If something does, the set is bisected.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kassay_base::error::Result;
+use kassay_ir::kernel::builtins::{self, Family};
+use kassay_model::native::table::BarrierSite;
+use kassay_results::result::check::{Barrier, Verdict};
+use kassay_run::exec::simulator::observation::SimulationOptions;
+
+use super::check_options::CheckOptions;
+use super::exploration::{Case, Explored, Simulate};
+use super::findings::Reader;
+use super::pool;
+
+/// Results by source number of the barrier.
+#[derive(Debug, Default)]
+struct Trials {
+    needed: BTreeSet<u32>,
+    /// The budget ended before they were tried in every input.
+    open: BTreeSet<u32>,
+}
+
+/// Returns every barrier of the source with the result of ignoring it, and one of its sites; in the order of
+/// the source.
+///
+/// # Errors
+/// As of [`Simulate::simulate`].
+pub(super) fn barriers<S: Simulate + Send>(
+    simulators: &mut [S],
+    reader: &Reader<'_>,
+    cases: &[Case],
+    explored: &[Explored],
+    verdict: Verdict,
+    options: &CheckOptions,
+) -> Result<Vec<(u32, Barrier)>> {
+    let mut sources: BTreeMap<u32, u32> = BTreeMap::new();
+    for (site, barrier) in (0_u32..).zip(&reader.table.barriers) {
+        sources.entry(barrier.source).or_insert(site);
+    }
+    let reached = |source: u32| (0..cases.len()).filter(move |i| explored[*i].simulation.reached.contains(&source));
+    // A barrier orders nothing in a group of a single work-item, so such groups say nothing about it.
+    let several = |i: &usize| cases[*i].launch.range.local.is_none_or(|local| local.iter().any(|size| *size > 1));
+    let reaching = |source: u32| reached(source).filter(several);
+    let is_barrier = |known: &BarrierSite| builtins::family(&known.builtin) == Some(Family::Barrier);
+    // Where a function of the group stands, a barrier is a part of it: CUDA's `__syncthreads_count`.
+    let functions: BTreeSet<u32> =
+        reader.table.barriers.iter().filter(|known| !is_barrier(known)).map(|known| known.path).collect();
+    // The reason for not trying a barrier.
+    let excluded = |source: u32, site: u32| {
+        let known = &reader.table.barriers[site as usize];
+        match () {
+            () if known.sub_group || !is_barrier(known) || functions.contains(&known.path) => {
+                Some("it does more than a barrier")
+            }
+            () if reached(source).next().is_none() => Some("no input reaches it"),
+            () if reaching(source).next().is_none() => Some("only groups of a single work-item reach it"),
+            () if reaching(source).any(|i| !explored[i].simulation.completed) => {
+                Some("not every input that reaches it comes to its end")
+            }
+            () if !options.redundant => Some("not tried"),
+            // A barrier is redundant if the kernel has no findings without it, but this kernel has findings with all
+            // its barriers.
+            () if verdict != Verdict::Clean => Some("the kernel is not clean with it"),
+            () => None,
+        }
+    };
+    let candidates: BTreeSet<u32> =
+        sources.iter().filter(|(source, site)| excluded(**source, **site).is_none()).map(|(s, _)| *s).collect();
+    let trials = try_all(simulators, cases, explored, &candidates, options)?;
+    let all = sources.iter().map(|(source, site)| {
+        let known = &reader.table.barriers[*site as usize];
+        let (redundant, reason) = match excluded(*source, *site) {
+            Some(why) => (None, why),
+            None if trials.needed.contains(source) => (Some(false), "without it accesses race"),
+            None if trials.open.contains(source) => (None, "the budget ended before it was tried"),
+            None if options.atomics_read => (None, "what atomics read may depend on it"),
+            None => (Some(true), "nothing new is found without it"),
+        };
+        let place = reader.place(known.path);
+        let barrier = Barrier {
+            location: place.location,
+            function: place.function,
+            builtin: known.builtin.clone(),
+            reached: reaching(*source).count() as u64,
+            redundant,
+            reason: reason.to_owned(),
+        };
+        (*site, barrier)
+    });
+    let mut all: Vec<(u32, Barrier)> = all.collect();
+    all.sort_by(|a, b| a.1.location.cmp(&b.1.location));
+    Ok(all)
+}
+
+/// Tries the candidates in the inputs that reach them: in the smallest input first, then in all others concurrently, so
+/// that the launches made do not depend on the number of `simulators`.
+fn try_all<S: Simulate + Send>(
+    simulators: &mut [S],
+    cases: &[Case],
+    explored: &[Explored],
+    candidates: &BTreeSet<u32>,
+    options: &CheckOptions,
+) -> Result<Trials> {
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    order.sort_by_key(|i| cases[*i].launch.range.global.iter().fold(1_u64, |n, size| n.saturating_mul(*size)));
+    let mut trials = Trials::default();
+    let first = order.iter().position(|i| candidates.iter().any(|c| explored[*i].simulation.reached.contains(c)));
+    let Some(first) = first else { return Ok(trials) };
+    let (first, others) = order[first..].split_at(1);
+    for inputs in [first, others] {
+        let needed = trials.needed.clone();
+        let results = pool::each(simulators, inputs, |sim, input, _| {
+            let reached = &explored[*input].simulation.reached;
+            let left = reached.iter().filter(|source| candidates.contains(source) && !needed.contains(source));
+            without(sim, &cases[*input], left.copied().collect(), options)
+        })?;
+        for one in results {
+            trials.needed.extend(one.needed);
+            trials.open.extend(one.open);
+        }
+    }
+    trials.open.retain(|source| !trials.needed.contains(source));
+    Ok(trials)
+}
+
+/// Finds out which of these barriers an input needs.
+fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &CheckOptions) -> Result<Trials> {
+    let mut trials = Trials::default();
+    let mut parts = vec![barriers];
+    while let Some(part) = parts.pop() {
+        if part.is_empty() {
+            continue;
+        }
+        if options.budget.is_over() {
+            trials.open.extend(part);
+            continue;
+        }
+        let simulation = sim.simulate(
+            &case.launch,
+            &SimulationOptions {
+                schedule: case.launch.schedule.clone(),
+                races: true,
+                ignored_barriers: part.clone(),
+                first_conflict: true,
+                deadline: options.budget.end(),
+                ..SimulationOptions::default()
+            },
+        )?;
+        match (simulation.conflicted, part.len()) {
+            (false, _) if simulation.cut_short || !simulation.completed => trials.open.extend(part),
+            (false, _) => {}
+            (true, 1) => trials.needed.extend(part),
+            (true, n) => {
+                let (a, b) = part.split_at(n / 2);
+                parts.push(b.to_vec());
+                parts.push(a.to_vec());
+            }
+        }
+    }
+    Ok(trials)
+}

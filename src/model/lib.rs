@@ -1,0 +1,14 @@
+#![doc = include_str!("README.md")]
+
+pub mod address_space;
+pub mod code;
+pub mod demangle;
+pub mod image_buffer;
+pub mod interface;
+pub mod joint;
+pub mod kernel_files;
+pub mod native;
+pub mod options;
+pub mod printf_format;
+pub mod ptx;
+pub mod sub_groups;

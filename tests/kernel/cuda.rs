@@ -1,0 +1,337 @@
+//! Checks what is read from CUDA: that it comes in the form of OpenCL C, and what is refused.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use inkwell::context::Context;
+use kassay_base::error::Result;
+use kassay_ir::kernel::compile::{Loaded, load};
+use kassay_judge::coverage::build::{KernelFile, sources_of};
+use kassay_model::interface::{Arg, ArgKind, ArgSource, Interface};
+use kassay_model::options::KernelOptions;
+use kassay_model::sub_groups::SubGroups;
+
+use crate::common::testdata::{repository, testdata};
+
+struct Read {
+    kernels: Vec<String>,
+    interface: Interface,
+    /// The functions with sites, in the module's order.
+    functions: Vec<String>,
+    /// The lines of decisions, loops and barriers.
+    lines: BTreeSet<u32>,
+    /// The canonical form.
+    text: String,
+    loaded: Loaded,
+}
+
+fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cu");
+    fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+fn read_entry(text: &str, entry: &str) -> Result<Read> {
+    let (_folder, path) = file(text);
+    let loaded = load(&path, &KernelOptions::default(), true)?;
+    let context = Context::create();
+    let all = KernelFile::parse(&context, &loaded)?;
+    let under_test = all.under_test(entry, &loaded, &sources_of(&path))?;
+    let functions = &under_test.sites.functions;
+    Ok(Read {
+        kernels: all.kernels.clone(),
+        interface: under_test.interface.clone(),
+        functions: functions.iter().map(|f| f.cfg.function.clone()).collect(),
+        lines: under_test.sites.sites.iter().filter_map(|site| Some(site.location.as_ref()?.line)).collect(),
+        text: under_test.module.print_to_string().to_string(),
+        loaded,
+    })
+}
+
+fn read(text: &str) -> Read {
+    read_entry(text, "k").unwrap()
+}
+
+fn refusal(text: &str) -> String {
+    let (_folder, path) = file(text);
+    load(&path, &KernelOptions::default(), false).unwrap_err().to_string()
+}
+
+fn names(interface: &Interface) -> Vec<String> {
+    interface.args.iter().map(Arg::label).collect()
+}
+
+#[test]
+fn arguments_have_the_names_and_types_of_the_source() {
+    let found =
+        read("__global__ void k(const float *in, unsigned *out, int n, bool flip) { out[n] = in[0] > 0 && flip; }");
+    assert_eq!(names(&found.interface), ["in", "out", "n", "flip"]);
+    let types: Vec<&str> = found.interface.args.iter().map(|arg| arg.type_name.as_str()).collect();
+    assert_eq!(types[..3], ["float*", "uint*", "int"]);
+    assert!(found.interface.args[0].is_const && !found.interface.args[1].is_const);
+    assert!(!found.text.contains("coerce") && !found.text.contains("addrspace(4)"), "{}", found.text);
+}
+
+#[test]
+fn a_pack_of_parameters_has_a_name_for_each() {
+    let found = read_entry(
+        "template <typename... T> __global__ void k(int *out, T... more) { out[0] = (more + ...); }
+         template __global__ void k<int, float>(int *, int, float);",
+        "k<int, float>",
+    )
+    .unwrap();
+    assert_eq!(names(&found.interface), ["out", "more0", "more1"]);
+}
+
+#[test]
+fn kernels_and_functions_have_the_names_of_the_source() {
+    let found = read_entry(
+        "namespace ns { template <typename T> __device__ T twice(T x) { return 2 * x; }
+         template <typename T, int N> __global__ void k(T *out) { if (N > 2) out[0] = twice(out[N]); } }
+         template __global__ void ns::k<int, 3>(int *);
+         __global__ void f(int *p) { *p = 1; }
+         __global__ void f(float *p) { *p = 1; }",
+        "ns::k<int, 3>",
+    )
+    .unwrap();
+    let mut kernels = found.kernels.clone();
+    kernels.sort();
+    assert_eq!(kernels, ["f(float*)", "f(int*)", "ns::k<int, 3>"]);
+    assert_eq!(found.functions, ["ns::k<int, 3>", "ns::twice<int>"]);
+    assert_eq!(found.interface.args[0].type_name, "int*");
+}
+
+#[test]
+fn variables_that_other_kernels_use_are_no_arguments() {
+    let found = read(
+        "__device__ int a; __device__ int b = 3; __global__ void k(int *p) { *p = b; } __global__ void o() { a = 1; }",
+    );
+    assert_eq!(names(&found.interface), ["p", "b"]);
+}
+
+#[test]
+fn constant_variables_are_set_by_tests_and_only_read_by_kernels() {
+    let found = read(
+        "__constant__ float c[4]; __device__ const int table[2] = {3, 4};
+         __global__ void k(float *p, int i) { p[0] = c[i] * table[i & 1]; }",
+    );
+    let constant = &found.interface.args[2];
+    assert!(matches!(constant.source, ArgSource::Variable { .. }) && constant.is_const);
+    assert_eq!(names(&found.interface), ["p", "i", "c"]);
+}
+
+#[test]
+fn dynamic_shared_memory_is_the_last_of_the_kernels_own_arguments() {
+    let found = read(
+        "extern __shared__ float s[]; __device__ int v; __device__ void set(int i) { s[i] = 1; }
+         __global__ void k(float *p) { set(threadIdx.x); __syncthreads(); p[0] = s[1] + v; }",
+    );
+    assert_eq!(names(&found.interface), ["p", "s", "v"]);
+    assert!(matches!(found.interface.args[1].kind, ArgKind::Local { .. }));
+    assert!(found.interface.local_variables.is_empty());
+}
+
+#[test]
+fn static_shared_memory_is_named_after_its_function() {
+    let found = read(
+        "__global__ void k(int *p) { __shared__ int tile[32]; tile[threadIdx.x] = 1; __syncthreads(); p[0] = tile[1]; }",
+    );
+    let variables: Vec<&str> = found.interface.local_variables.iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(variables, ["tile"]);
+}
+
+#[test]
+fn nothing_of_a_header_is_a_site() {
+    let found = read(
+        "#include <algorithm>
+         __global__ void k(float *p, unsigned *n) {
+             p[0] = std::max(p[1], sqrtf(p[2]));
+             n[0] = min(n[1], 3u) + atomicInc(n + 2, 7u);
+         }",
+    );
+    assert_eq!(found.functions, ["k"]);
+    assert!(found.lines.iter().all(|line| *line <= 5), "{:?}", found.lines);
+}
+
+#[test]
+fn builtins_are_those_of_opencl_for_the_pointers_space() {
+    let found = read(
+        "__global__ void k(int *p, unsigned long long *q, float *f) {
+             __shared__ int s;
+             if (threadIdx.x == 0) s = 0;
+             __syncthreads();
+             atomicAdd(p + 1, 2);
+             atomicMax(&s, p[0]);
+             atomicCAS(q, 1ull, 2ull);
+             __threadfence();
+             f[0] = rsqrtf(f[1]) + __fdividef(f[2], f[3]);
+         }",
+    );
+    for call in [
+        "@_Z10atomic_addPU3AS1Vii(",
+        "@_Z10atomic_maxPU3AS3Vii(",
+        "@_Z12atom_cmpxchgPU3AS1Vmmm(",
+        "@_Z7barrierj(i32 noundef 3)",
+        "@_Z22atomic_work_item_fencej12memory_order12memory_scope(i32 noundef 3, i32 noundef 5, i32 noundef 2)",
+        "@_Z5rsqrtf(",
+    ] {
+        assert!(found.text.contains(call), "{call} is not in\n{}", found.text);
+    }
+}
+
+#[test]
+fn formats_are_in_constant_memory() {
+    let found = read("__global__ void k(int *p) { printf(\"%d %s\\n\", p[0], \"words\"); }");
+    assert!(found.text.contains("@printf(ptr addrspace(2)"), "{}", found.text);
+    assert!(!found.text.contains("addrspace(4)"), "{}", found.text);
+}
+
+#[test]
+fn warps_are_sub_groups_of_32() {
+    let of = |body: &str| {
+        let text = format!(
+            "__device__ int f(int v) {{ return __shfl_down_sync(~0u, v, 1); }}
+             __global__ void k(int *p) {{ {body} }}"
+        );
+        read(&text).interface.sub_groups
+    };
+    assert_eq!(of("p[0] = f(p[threadIdx.x]);"), SubGroups::Of(32));
+    assert_eq!(of("p[0] = threadIdx.x % warpSize;"), SubGroups::Unused);
+}
+
+#[test]
+fn masks_that_name_all_lanes_are_known_through_variables_and_parameters() {
+    let found = read(
+        "__device__ int sum(unsigned mask, int v) { return v + __shfl_xor_sync(mask, v, 1); }
+         __global__ void k(int *p) {
+             const unsigned all = 0xffffffff;
+             unsigned active = __activemask();
+             p[threadIdx.x] = sum(all, p[threadIdx.x]) + __any_sync(active, p[0]);
+         }",
+    );
+    assert!(!found.text.contains("cuda."), "{}", found.text);
+    let partial = read("__global__ void k(int *p, unsigned m) { p[threadIdx.x] = __shfl_sync(m, p[threadIdx.x], 0); }");
+    assert!(partial.text.contains("cuda.all_lanes"), "{}", partial.text);
+}
+
+#[test]
+fn the_architecture_is_one_with_doubles_and_atomics() {
+    read("#if __CUDA_ARCH__ < 600\n#error too old\n#endif\n__global__ void k(double *p) { atomicAdd(p, 1.0); }");
+    let options = KernelOptions { defines: vec!["__CUDA_ARCH__=900".to_owned()], ..KernelOptions::default() };
+    let (_folder, path) =
+        file("#if __CUDA_ARCH__ != 900\n#error not asked for\n#endif\n__global__ void k(int *p) { *p = 1; }");
+    load(&path, &options, false).unwrap();
+}
+
+#[test]
+fn host_code_that_does_not_compile_is_skipped_with_a_note() {
+    let found = read(
+        "#include \"helper_of_somebody.h\"
+         __global__ void k(int *p) { *p = 1; }
+         int main() { checkErrors(unknown(3)); k<<<1, 1>>>(nullptr); }",
+    );
+    let note = found.loaded.accepted_errors();
+    assert!(note.contains("host functions") && note.contains("helper_of_somebody.h"), "{note}");
+    let whole =
+        read("__global__ void k(int *p) { *p = 1; } int main() { k<<<1, 1>>>(nullptr); cudaDeviceSynchronize(); }");
+    assert_eq!(whole.loaded.accepted_errors(), "");
+}
+
+#[test]
+fn templates_that_only_skipped_functions_launch_are_kernels_or_named() {
+    const KERNEL: &str = "template <int N> __global__ void k(int *p) { *p = N; }";
+    let found = read_entry(&format!("{KERNEL} int main() {{ nothing(); k<4><<<1, 1>>>(0); }}"), "k<4>").unwrap();
+    let note = found.loaded.accepted_errors();
+    assert!(note.contains("has the kernels `k<4>` because skipped host functions launch them"), "{note}");
+    // Of two launches, one says what only the function knows.
+    let two = "int main() { nothing(); const int n = 2; k<n><<<1, 1>>>(0); k<8><<<1, 1>>>(0); }";
+    let note = read_entry(&format!("{KERNEL} {two}"), "k<8>").unwrap().loaded.accepted_errors();
+    assert!(note.contains("has the kernels `k<8>` because"), "{note}");
+    let (_folder, path) = file(&format!("{KERNEL} int main() {{ nothing(); const int n = 2; k<n><<<1, 1>>>(0); }}"));
+    let error = load(&path, &KernelOptions::default(), false).unwrap_err();
+    assert!(error.to_string().contains("has no kernel") && format!("{error:?}").contains("k<n>"), "{error:?}");
+}
+
+#[test]
+fn types_of_hosts_that_are_not_there_are_taken_as_unknown() {
+    let found = read(
+        "void import(cudaExternalThing_t *thing, CUsomething s) { }
+         __global__ void k(int *p) { *p = 1; }",
+    );
+    let note = found.loaded.accepted_errors();
+    assert!(note.contains("types that are not there: CUsomething, cudaExternalThing_t"), "{note}");
+    let what = refusal("__global__ void k(real *p) { *p = 1; }");
+    assert!(what.contains("unknown type name 'real'"), "{what}");
+}
+
+#[test]
+fn a_version_of_opencl_is_refused() {
+    let (_folder, path) = file("__global__ void k(int *p) { *p = 1; }");
+    let options = KernelOptions { cl_std: Some("CL2.0".to_owned()), ..KernelOptions::default() };
+    let what = load(&path, &options, false).unwrap_err().to_string();
+    assert!(what.contains("is CUDA, which has no version CL2.0"), "{what}");
+}
+
+#[test]
+fn without_the_standard_library_the_error_says_what_to_install() {
+    let (_folder, path) = file("__global__ void k(int *p) { *p = 1; }");
+    let options = KernelOptions { clang_args: vec!["-nostdinc++".to_owned()], ..KernelOptions::default() };
+    let error = load(&path, &options, false).unwrap_err();
+    assert!(format!("{error:?}").contains("libstdc++-12-dev"), "{error:?}");
+}
+
+#[test]
+fn a_part_of_a_source_is_known_by_what_includes_it() {
+    let (folder, _) = file("#include \"part.cu\"\n");
+    let part = folder.path().join("part.cu");
+    fs::write(&part, "__global__ void k(Unknown *p) { }").unwrap();
+    let error = load(&part, &KernelOptions::default(), false).unwrap_err();
+    assert!(format!("{error:?}").contains("k.cu includes this file"), "{error:?}");
+}
+
+#[test]
+fn all_headers_compile_together() {
+    read(
+        "#include <cuda_runtime.h>
+         #include <cuda_fp16.h>
+         #include <cuda_bf16.h>
+         #include <cooperative_groups.h>
+         #include <cuComplex.h>
+         #include <math_constants.h>
+         #include <curand_kernel.h>
+         #include <cublas_v2.h>
+         #include <hip/hip_runtime.h>
+         __global__ void k(float *p) { p[0] = CUDART_PI_F; }",
+    );
+}
+
+/// The functions that a table of `docs/cuda.md` lists: what stands between backticks in its second column.
+fn listed(heading: &str) -> Vec<String> {
+    let page = fs::read_to_string(repository("docs/cuda.md")).unwrap();
+    let table = page.split(heading).nth(1).unwrap_or_else(|| panic!("no heading {heading}"));
+    let rows = table.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let cells = rows.filter_map(|row| row.split('|').nth(2)).map(str::to_owned).collect::<Vec<_>>();
+    let names = cells.iter().flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_page_lists_functions_that_are_declared() {
+    let names = listed("## Device functions");
+    assert!(names.len() > 200, "{}", names.len());
+    let uses: String = names.iter().map(|name| format!("using ::{name};\n")).collect();
+    let text = format!(
+        "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <curand_kernel.h>\n#include <cuComplex.h>\n\
+         namespace listed {{\n{uses}}}\n__global__ void k(int *p) {{ *p = 1; }}\n"
+    );
+    read(&text);
+}
+
+#[test]
+fn fixtures_of_cuda_have_entries_that_exist() {
+    let folders = fs::read_dir(testdata("")).unwrap().map(|entry| entry.unwrap().path());
+    let cuda = folders.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("cuda_")));
+    assert!(cuda.count() >= 12);
+}

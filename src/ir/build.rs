@@ -38,24 +38,26 @@ fn main() {
     clang_library();
 }
 
-/// The files of the library around clang.
-const CLANG_LIBRARY: &[&str] = &[
-    "kernel/clang/compile.cpp",
-    "kernel/clang/records.cpp",
-    "kernel/cuda/builtins.cpp",
-    "kernel/cuda/headers.cpp",
-    "kernel/cuda/module.cpp",
-    "kernel/cuda/names.cpp",
-    "kernel/cuda/returns.cpp",
-    "kernel/cuda/spaces.cpp",
-    "kernel/cuda/warps.cpp",
+/// The files of the library around clang by the headers that they include: those of clang, or of LLVM alone.
+const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
+    ("clang", &["kernel/clang/compile.cpp", "kernel/clang/records.cpp", "kernel/cuda/returns.cpp"]),
+    (
+        "llvm",
+        &[
+            "kernel/cuda/builtins.cpp",
+            "kernel/cuda/headers.cpp",
+            "kernel/cuda/module.cpp",
+            "kernel/cuda/names.cpp",
+            "kernel/cuda/spaces.cpp",
+            "kernel/cuda/warps.cpp",
+        ],
+    ),
 ];
 
 /// Compiles `kernel/clang/` and `kernel/cuda/`, the library around clang that the compiling child process loads. It is
 /// separate so that only that child loads libclang-cpp.
 fn clang_library() {
     println!("cargo:rerun-if-changed=kernel/clang");
-    CLANG_LIBRARY.iter().for_each(|file| println!("cargo:rerun-if-changed={file}"));
     println!("cargo:rerun-if-changed=kernel/cuda/module.h");
     println!("cargo:rerun-if-changed=kernel/cuda/returns.h");
     println!("cargo:rerun-if-env-changed=CXX");
@@ -67,16 +69,28 @@ fn clang_library() {
     };
     let (include, lib) = (llvm_config("--includedir"), llvm_config("--libdir"));
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let folder = std::env::current_dir().expect("cargo sets the working directory");
+    // Reading the headers takes longer than compiling a file, so files with the same headers are one unit.
+    let units: Vec<PathBuf> = CLANG_LIBRARY
+        .iter()
+        .map(|(headers, files)| {
+            files.iter().for_each(|file| println!("cargo:rerun-if-changed={file}"));
+            let text: String =
+                files.iter().map(|file| format!("#include \"{}\"\n", folder.join(file).display())).collect();
+            let unit = out(headers).with_extension("cpp");
+            std::fs::write(&unit, text).expect("OUT_DIR can be written");
+            unit
+        })
+        .collect();
     let status = Command::new(&compiler)
         .args(["-std=c++17", "-O2", "-fPIC", "-shared", "-fno-rtti", "-fno-exceptions", "-fvisibility=hidden"])
         .args(["-isystem", &include])
-        .args(CLANG_LIBRARY)
+        .args(&units)
         .args([&format!("-L{lib}"), &format!("-Wl,-rpath,{lib}"), "-Wl,-s"])
         // Debian has no unversioned name for clang's library.
         .args(["-l:libclang-cpp.so.22.1", "-l:libLLVM.so.22.1"])
         .arg("-o")
-        .arg(out.join("libkassay_clang.so"))
+        .arg(out("libkassay_clang.so"))
         .status();
     match status {
         Ok(status) if status.success() => {}
@@ -89,6 +103,11 @@ fn clang_library() {
     }
 }
 
+/// Returns the path of a file that the package includes.
+fn out(name: &str) -> PathBuf {
+    PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(name)
+}
+
 fn compile(name: &str, options: &[&str]) {
     let of_all = ["-target", "spirv64-unknown-unknown", "-emit-llvm", "-c"];
     compile_for(name, &[&of_all, options].concat(), "bc");
@@ -97,7 +116,6 @@ fn compile(name: &str, options: &[&str]) {
 /// Compiles a file of `runtime-cl/` to one with this extension.
 fn compile_for(name: &str, options: &[&str], extension: &str) {
     let clang = std::env::var("KASSAY_CLANG").unwrap_or_else(|_| "clang-22".to_owned());
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let status = Command::new(&clang)
         .args(["-x", "cl", "-ffp-contract=off"])
         .args(options)
@@ -105,7 +123,7 @@ fn compile_for(name: &str, options: &[&str], extension: &str) {
         .args(["-Wall", "-Werror", "-Wno-missing-prototypes"])
         .arg(Path::new("runtime-cl").join(name).with_extension("cl"))
         .arg("-o")
-        .arg(out.join(name).with_extension(extension))
+        .arg(out(name).with_extension(extension))
         .status();
     match status {
         Ok(status) if status.success() => {}

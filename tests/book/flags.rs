@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use kassay_results::result::any::KERNEL_COMMANDS;
 use regex::Regex;
 
-use crate::common::program::run;
+use crate::common::program::{commands, run};
+use crate::common::testdata::repository;
 use crate::pages::page::{self, Block};
 
 /// The commands, and the pages that describe their flags.
@@ -33,6 +35,10 @@ fn flags(text: &str) -> BTreeSet<&str> {
     FLAG.find_iter(text).map(|flag| flag.as_str()).collect()
 }
 
+fn text_of(page: &str) -> String {
+    std::fs::read_to_string(repository(page)).unwrap()
+}
+
 /// The help of a command.
 fn help(command: &str) -> String {
     run(&[command, "--help"]).unwrap().0
@@ -46,12 +52,22 @@ fn declared(help: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_command_has_a_page() {
-    let (help, ..) = run(&["--help"]).unwrap();
-    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let names = list.lines().filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
-    for name in names.map(|rest| rest.split(' ').next().unwrap()) {
+    let overview = text_of("docs/commands.md");
+    for name in commands().unwrap() {
         let is_listed = COMMANDS.iter().any(|(command, _)| *command == name);
-        assert!(is_listed || ["completions", "man", "help"].contains(&name), "no page describes `kassay {name}`");
+        assert!(is_listed || ["completions", "man"].contains(&name.as_str()), "no page describes `kassay {name}`");
+        assert!(overview.contains(&format!("`kassay {name}")), "docs/commands.md has no `kassay {name}`");
+    }
+}
+
+#[test]
+fn every_command_about_kernels_is_on_the_pages_about_all_of_them() {
+    for name in ["ci", "library", "report", "results"] {
+        let text = text_of(&format!("docs/{name}.md"));
+        for command in KERNEL_COMMANDS {
+            let is_named = [format!("`{command}`"), format!("`kassay {command}`"), format!("`{command}(")];
+            assert!(is_named.iter().any(|word| text.contains(word)), "docs/{name}.md does not name `{command}`");
+        }
     }
 }
 

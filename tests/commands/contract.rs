@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::common::TestResult;
-use crate::common::program::{json, kassay, valid};
+use crate::common::program::{commands, json, kassay, valid};
 use crate::common::stored::expect_file;
 use crate::common::testdata::{self, main_suites};
 
@@ -239,23 +239,10 @@ fn graphviz_accepts_the_graphs() -> TestResult {
 
 #[test]
 fn help_manuals_and_completions_cover_every_command() -> TestResult {
-    let commands = [
-        "devices",
-        "inspect",
-        "run",
-        "cover",
-        "lower",
-        "report",
-        "completions",
-        "man",
-        "schedule",
-        "check",
-        "generate",
-        "tally",
-    ];
+    let commands = commands()?;
     for shell in ["bash", "zsh", "fish"] {
         let script = text(&["completions", shell])?;
-        assert!(commands.iter().all(|c| script.contains(c)) && script.contains("fail-under"), "{shell}");
+        assert!(commands.iter().all(|c| script.contains(c.as_str())) && script.contains("fail-under"), "{shell}");
     }
     let pages = tempfile::tempdir()?;
     let folder = pages.path().join("share/man/man1");
@@ -263,7 +250,7 @@ fn help_manuals_and_completions_cover_every_command() -> TestResult {
     let page = text(&["man"])?;
     assert_eq!(std::fs::read_to_string(folder.join("kassay.1"))?, page);
     assert!(page.contains(".TH kassay 1") && page.contains("Exit codes"), "{page}");
-    for command in commands {
+    for command in commands.iter().map(String::as_str) {
         let page = text(&["man", command])?;
         assert!(page.contains(&format!("kassay\\-{command}")) && page.contains(".SH OPTIONS"), "{command}: {page}");
         assert_eq!(std::fs::read_to_string(folder.join(format!("kassay-{command}.1")))?, page, "{command}");

@@ -21,6 +21,15 @@ pub fn run(args: &[&str]) -> TestResult<(String, String, i32)> {
     Ok((text(&output.stdout), err, output.status.code().unwrap_or(-1)))
 }
 
+/// Returns the names of the commands that `kassay --help` lists, but for `help`.
+pub fn commands() -> TestResult<Vec<String>> {
+    let (help, ..) = run(&["--help"])?;
+    let list = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).ok_or("no commands")?;
+    let names = list.lines().filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
+    let names = names.filter_map(|rest| rest.split(' ').next()).filter(|name| *name != "help");
+    Ok(names.map(str::to_owned).collect())
+}
+
 /// Returns the JSON result of a command that ends with `code`.
 pub fn json(args: &[&str], code: i32) -> TestResult<Value> {
     let (out, err, found) = run(&[args, &["--format", "json"]].concat())?;

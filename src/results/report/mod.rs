@@ -35,8 +35,8 @@ pub struct Format {
     name: &'static str,
     /// Endings of file names that select it.
     suffixes: &'static [&'static str],
-    /// The commands whose results it can show, also those of several kernels.
-    commands: &'static [&'static str],
+    /// The commands whose results it can show, also those of several kernels, in lists.
+    commands: &'static [&'static [&'static str]],
     /// Renders the complete file from the results, of which there is at least one, all of `commands`.
     render: fn(&[ResultFile]) -> Result<String>,
 }
@@ -44,13 +44,13 @@ pub struct Format {
 /// All formats. A suffix that ends like another one stands before it.
 const FORMATS: &[Format] = &[
     format("html", &[".html"], html::COMMANDS, html::convert),
-    format("lcov", &[".lcov", ".info"], &["cover"], lcov::convert),
-    format("cobertura", &[".cobertura.xml"], &["cover"], cobertura::convert),
-    format("stryker", &[".stryker.json"], &["mutate"], stryker::convert),
+    format("lcov", &[".lcov", ".info"], &[&["cover"]], lcov::convert),
+    format("cobertura", &[".cobertura.xml"], &[&["cover"]], cobertura::convert),
+    format("stryker", &[".stryker.json"], &[&["mutate"]], stryker::convert),
     format("sarif", &[".sarif", ".sarif.json"], problems::COMMANDS, sarif::convert),
     format("codequality", &[".codequality.json"], problems::COMMANDS, code_quality::convert),
     format("github", &[], problems::COMMANDS, github::convert),
-    format("junit", &[".junit.xml"], &["run", "check", "schedule", "cover", "mutate"], junit::convert),
+    format("junit", &[".junit.xml"], &[&["run", "check", "schedule", "cover", "mutate"]], junit::convert),
     format("markdown", &[".md"], markdown::COMMANDS, markdown::convert),
     format("csv", &[".csv"], tables::COMMANDS, tables::convert),
 ];
@@ -58,7 +58,7 @@ const FORMATS: &[Format] = &[
 const fn format(
     name: &'static str,
     suffixes: &'static [&'static str],
-    commands: &'static [&'static str],
+    commands: &'static [&'static [&'static str]],
     render: fn(&[ResultFile]) -> Result<String>,
 ) -> Format {
     Format { name, suffixes, commands, render }
@@ -108,9 +108,10 @@ impl Format {
     }
 
     fn render_loaded(&self, loaded: &Loaded) -> Result<String> {
-        let shows = |result: &AnyResult| self.commands.contains(&result.command());
+        let commands = self.commands.concat();
+        let shows = |result: &AnyResult| commands.contains(&result.command());
         let others = || loaded.results.iter().zip(&loaded.of_project).filter(|((_, result), _)| !shows(result));
-        let known: Vec<String> = self.commands.iter().map(|command| format!("`kassay {command}`")).collect();
+        let known: Vec<String> = commands.iter().map(|command| format!("`kassay {command}`")).collect();
         let refusal = |path: &Path, command: &str| {
             let what = format!("{} is a result of `kassay {command}`, which {} cannot show", path.display(), self.name);
             Err(Error::caller(what).help(format!("name results of {}", known.join(", "))))

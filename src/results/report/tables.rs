@@ -7,7 +7,7 @@
 use kassay_base::error::{Error, Result};
 
 use super::parts;
-use crate::result::any::Part;
+use crate::result::any::{KERNEL_COMMANDS, Part};
 use crate::result::check::{Finding, Memory, Scope};
 use crate::result::generate::{By, GoalStatus};
 use crate::result::mutate::Status;
@@ -15,7 +15,7 @@ use crate::result::store::ResultFile;
 use crate::result::{Header, Location};
 
 /// The commands whose results are tables. `compare` writes its own.
-pub(super) const COMMANDS: &[&str] = &["run", "cover", "mutate", "check", "schedule", "generate", "capture", "inspect"];
+pub(super) const COMMANDS: &[&[&str]] = &[KERNEL_COMMANDS, &["capture", "inspect"]];
 
 /// Returns the columns of a command's table.
 fn columns(command: &str) -> &'static [&'static str] {

@@ -4,16 +4,10 @@
 
 use super::Header;
 use super::capture::CaptureResult;
-use super::check::CheckResult;
 use super::ci::CiResult;
 use super::compare::CompareResult;
-use super::cover::CoverResult;
 use super::devices::DevicesResult;
-use super::generate::GenerateResult;
 use super::inspect::InspectResult;
-use super::mutate::MutateResult;
-use super::run::RunResult;
-use super::schedule::ScheduleResult;
 use super::set::{AnySet, InSet, KernelResult, SetResult};
 
 /// A result of one command of [`KERNEL_COMMANDS`] for one kernel.
@@ -34,6 +28,8 @@ pub trait OfKernel: InSet {
 /// Defines what there is for each command with a result for each kernel.
 macro_rules! define {
     ($($(#[$about:meta])* $variant:ident $field:ident $result:ident,)*) => {
+        $(use super::$field::$result;)*
+
         /// The names of the commands with a result for each kernel, in the order in which `kassay ci` asks them.
         pub const KERNEL_COMMANDS: &[&str] = &[$($result::COMMAND),*];
 

@@ -12,12 +12,6 @@ use serde::de::DeserializeOwned;
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use super::check::CheckResult;
-use super::cover::CoverResult;
-use super::generate::GenerateResult;
-use super::mutate::MutateResult;
-use super::run::RunResult;
-use super::schedule::ScheduleResult;
 use super::set::{Failed, Fault, InSet, KernelResult, LeftOut};
 use super::store;
 use super::{Device, Header};
@@ -25,6 +19,8 @@ use super::{Device, Header};
 /// Writes the set of what an index has, none of it sharded, whatever the command.
 macro_rules! write_any {
     ($($(#[$about:meta])* $variant:ident $field:ident $result:ident,)*) => {
+        $(use super::$field::$result;)*
+
         impl Index {
             /// Writes the result of the set, as [`Index::write`] does, of a command whose results are not sharded.
             /// `None` if the command has no result for each kernel.

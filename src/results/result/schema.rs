@@ -3,26 +3,23 @@
 use schemars::{JsonSchema, schema_for};
 
 use super::capture::CaptureResult;
-use super::check::CheckResult;
 use super::ci::CiResult;
 use super::compare::CompareResult;
-use super::cover::CoverResult;
 use super::devices::DevicesResult;
-use super::generate::GenerateResult;
 use super::inspect::InspectResult;
-use super::mutate::MutateResult;
 use super::probe_map::ProbeMap;
-use super::run::RunResult;
-use super::schedule::ScheduleResult;
 use super::set::{InSet, SetResult};
 
 /// Returns the schemas of a command's results: for one kernel, and for several.
 macro_rules! of_kernels {
     ($($(#[$about:meta])* $variant:ident $field:ident $result:ident,)*) => {
-        [$(
-            (concat!(stringify!($field), ".schema.json"), schema::<$result>()),
-            (concat!(stringify!($field), "-set.schema.json"), schema::<SetResult<$result, <$result as InSet>::Total>>()),
-        )*]
+        [$({
+            use super::$field::$result;
+            [
+                (concat!(stringify!($field), ".schema.json"), schema::<$result>()),
+                (concat!(stringify!($field), "-set.schema.json"), schema::<SetResult<$result, <$result as InSet>::Total>>()),
+            ]
+        }),*]
     };
 }
 
@@ -36,7 +33,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("compare.schema.json", schema::<CompareResult>()),
         ("map.schema.json", schema::<ProbeMap>()),
     ];
-    kernel_commands!(of_kernels).into_iter().chain(others).collect()
+    kernel_commands!(of_kernels).into_iter().flatten().chain(others).collect()
 }
 
 /// Returns the schema of one type: JSON Schema 2020-12, with the doc comments as descriptions.

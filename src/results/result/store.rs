@@ -14,17 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::any::{AnyResult, OfKernel};
 use super::capture::CaptureResult;
-use super::check::CheckResult;
 use super::ci::CiResult;
 use super::compare::CompareResult;
-use super::cover::CoverResult;
 use super::devices::DevicesResult;
-use super::generate::GenerateResult;
 use super::inspect::InspectResult;
-use super::mutate::MutateResult;
-use super::run::RunResult;
 use super::schedule::ScheduleResult;
-use super::set::{InSet as _, SetResult};
+use super::set::{InSet, SetResult};
 
 /// A result and the path of the file that it was read from.
 pub type ResultFile = (PathBuf, AnyResult);
@@ -182,7 +177,7 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
             .help(NAME_A_RESULT));
     };
     let wrong = format!("this is not a valid `{schema}` result");
-    match SCHEMAS.iter().find(|(known, _)| *known == schema) {
+    match schemas().find(|(known, _)| *known == schema) {
         Some((_, read)) => read(text, path, &wrong),
         None => Err(unknown_schema(&schema, path)),
     }
@@ -191,27 +186,30 @@ pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
 /// Reads a result whose schema is known: its text, the path for messages, and what is wrong if it does not fit.
 type Reader = fn(&str, &Path, &str) -> Result<AnyResult>;
 
-/// All schemas of results, in the order in which messages list them.
-const SCHEMAS: &[(&str, Reader)] = &[
+/// The schemas of a command's results: for one kernel, and for several.
+macro_rules! of_kernels {
+    ($($(#[$about:meta])* $variant:ident $field:ident $result:ident,)*) => {
+        &[$(
+            (super::$field::$result::SCHEMA, one::<super::$field::$result>),
+            (<super::$field::$result as InSet>::SET_SCHEMA, set::<super::$field::$result>),
+        )*]
+    };
+}
+const OF_KERNELS: &[(&str, Reader)] = kernel_commands!(of_kernels);
+
+const OTHERS: &[(&str, Reader)] = &[
+    (ScheduleResult::SCHEMA_1, one::<ScheduleResult>),
     (DevicesResult::SCHEMA, |text, path, wrong| from_json(text, path, wrong).map(AnyResult::Devices)),
     (InspectResult::SCHEMA, |text, path, wrong| from_json(text, path, wrong).map(AnyResult::Inspect)),
-    (RunResult::SCHEMA, one::<RunResult>),
-    (CoverResult::SCHEMA, one::<CoverResult>),
-    (CoverResult::SET_SCHEMA, set::<CoverResult>),
-    (MutateResult::SET_SCHEMA, set::<MutateResult>),
-    (MutateResult::SCHEMA, one::<MutateResult>),
-    (ScheduleResult::SCHEMA, one::<ScheduleResult>),
-    (ScheduleResult::SCHEMA_1, one::<ScheduleResult>),
-    (CheckResult::SCHEMA, one::<CheckResult>),
-    (CheckResult::SET_SCHEMA, set::<CheckResult>),
-    (GenerateResult::SCHEMA, one::<GenerateResult>),
     (CompareResult::SCHEMA, |text, path, wrong| from_json(text, path, wrong).map(AnyResult::Compare)),
     (CaptureResult::SCHEMA, |text, path, wrong| from_json(text, path, wrong).map(AnyResult::Capture)),
-    (RunResult::SET_SCHEMA, set::<RunResult>),
-    (ScheduleResult::SET_SCHEMA, set::<ScheduleResult>),
-    (GenerateResult::SET_SCHEMA, set::<GenerateResult>),
     (CiResult::SCHEMA, |text, path, wrong| from_json(text, path, wrong).map(AnyResult::Ci)),
 ];
+
+/// Returns all schemas of results, in the order in which messages list them.
+fn schemas() -> impl Iterator<Item = &'static (&'static str, Reader)> {
+    OF_KERNELS.iter().chain(OTHERS)
+}
 
 /// Reads the result of one kernel.
 fn one<R: OfKernel + DeserializeOwned>(text: &str, path: &Path, wrong: &str) -> Result<AnyResult> {
@@ -233,7 +231,7 @@ pub(super) fn schema_of(text: &str, path: &Path, what: &str, help: &str) -> Resu
 }
 
 fn unknown_schema(schema: &str, path: &Path) -> Error {
-    let known: Vec<&str> = SCHEMAS.iter().map(|(known, _)| *known).collect();
+    let known: Vec<&str> = schemas().map(|(known, _)| *known).collect();
     let version = |s: &str| s.rsplit_once('/').and_then(|(name, v)| Some((name.to_owned(), v.parse::<u64>().ok()?)));
     let newer = version(schema).is_some_and(|(name, v)| {
         known.iter().filter_map(|k| version(k)).any(|(known_name, known_v)| name == known_name && v > known_v)

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use kassay::result::any::KERNEL_COMMANDS;
 use kassay::result::check::{CheckResult, CheckSet};
 use kassay::result::cover::CoverResult;
 use kassay::result::generate::GenerateResult;
@@ -67,6 +68,14 @@ pub fn results() -> Vec<(&'static str, &'static str, Value)> {
         ("generate", "generate", generate_result()),
         ("inspect", "inspect", json(inspect_result())),
     ]
+}
+
+#[test]
+fn every_command_about_kernels_is_among_the_examples() {
+    let results = results();
+    for command in KERNEL_COMMANDS {
+        assert!(results.iter().any(|(of, ..)| of == command), "no format is tried with a result of `{command}`");
+    }
 }
 
 /// A folder with results, and the reports of them.

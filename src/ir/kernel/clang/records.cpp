@@ -10,7 +10,6 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ASTNodeTraverser.h>
 #include <clang/AST/Mangle.h>
-#include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 #include <llvm/ADT/DenseMap.h>

@@ -16,10 +16,9 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 using namespace llvm;
+using kassay::cuda::Generic;
 
 namespace {
-
-constexpr unsigned Generic = 4;
 
 /// Where headers of the system lie: nobody's kernels.
 bool isSystem(StringRef Path) {

@@ -15,6 +15,9 @@
 
 namespace kassay::cuda {
 
+/// The number of the generic address space.
+constexpr unsigned Generic = 4;
+
 /// Does all of the steps.
 void canonicalise(llvm::Module &M);
 

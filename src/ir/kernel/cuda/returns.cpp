@@ -4,7 +4,7 @@
 #include "returns.h"
 
 #include <clang/AST/Attr.h>
-#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/AST/DynamicRecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
 
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -15,31 +15,31 @@ using namespace clang;
 namespace {
 
 /// Of the bodies of kernels: elsewhere, other code may have the line and the column of a `return`.
-class Finder : public RecursiveASTVisitor<Finder> {
+class Finder : public DynamicRecursiveASTVisitor {
   const SourceManager &Sources;
   bool IsInKernel = false;
   const Stmt *Last = nullptr;
   kassay::cuda::Positions &Returns;
 
 public:
-  Finder(const SourceManager &Sources, kassay::cuda::Positions &Returns) : Sources(Sources), Returns(Returns) {}
+  Finder(const SourceManager &Sources, kassay::cuda::Positions &Returns) : Sources(Sources), Returns(Returns) {
+    ShouldVisitTemplateInstantiations = true;
+  }
 
-  bool shouldVisitTemplateInstantiations() const { return true; }
-
-  bool TraverseFunctionDecl(FunctionDecl *Function) {
+  bool TraverseFunctionDecl(FunctionDecl *Function) override {
     IsInKernel = Function->hasAttr<CUDAGlobalAttr>();
     // Who comes to the end of the body returns no earlier than others.
     auto *Body = IsInKernel ? dyn_cast_or_null<CompoundStmt>(Function->getBody()) : nullptr;
     Last = Body && !Body->body_empty() ? Body->body_back() : nullptr;
-    bool Done = RecursiveASTVisitor::TraverseFunctionDecl(Function);
+    bool Done = DynamicRecursiveASTVisitor::TraverseFunctionDecl(Function);
     IsInKernel = false;
     return Done;
   }
 
   /// What a lambda returns from is not the kernel.
-  bool TraverseLambdaExpr(LambdaExpr *) { return true; }
+  bool TraverseLambdaExpr(LambdaExpr *) override { return true; }
 
-  bool VisitReturnStmt(ReturnStmt *Return) {
+  bool VisitReturnStmt(ReturnStmt *Return) override {
     if (!IsInKernel || Return == Last)
       return true;
     // The position that the code's debug location has.

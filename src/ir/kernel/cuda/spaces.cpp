@@ -13,10 +13,10 @@
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 
 using namespace llvm;
+using kassay::cuda::Generic;
 
 namespace {
 
-constexpr unsigned Generic = 4;
 /// How clang ends the name of a parameter whose type it has changed.
 constexpr StringLiteral Coerced = ".coerce";
 

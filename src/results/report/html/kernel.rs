@@ -98,7 +98,7 @@ pub(super) fn untested_table(lines: &[&Untested], caption: &str) -> Markup {
 
 /// The page of a kernel.
 pub(super) fn kernel(prepared: &Prepared<'_, '_>, sources: &Sources) -> Markup {
-    let Prepared { page, notes, .. } = prepared;
+    let page = prepared.page;
     let anchor = page.anchor();
     html! {
         section.view id=(anchor) aria-labelledby={ (anchor) "-h" } {
@@ -115,20 +115,78 @@ pub(super) fn kernel(prepared: &Prepared<'_, '_>, sources: &Sources) -> Markup {
             }
             (what_is_untested(prepared))
             (trend(page))
-            @if !notes.files.is_empty() {
-                section.part id={ (anchor) "-source" } aria-labelledby={ (anchor) "-source-h" } {
-                    h3 id={ (anchor) "-source-h" } { "Source" }
-                    (source_view::source(page, notes, sources))
-                }
-            }
-            (coverage::coverage(page, notes))
-            @if !page.mutates.is_empty() { (mutants::mutants(page, notes, sources)) }
-            (findings::check(page, notes, sources))
-            (findings::schedule(page))
-            (goals::generate(page, notes))
-            (goals::run(page))
-            (comparisons::of_kernel(&anchor, &page.compared))
-            @if let Some(inspected) = page.inspected { (goals::inspected(page, inspected)) }
+            @for section in sections_of(prepared) { ((section.render)(prepared, sources)) }
+        }
+    }
+}
+
+/// A section of a kernel's page, whose anchor ends in `id`.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    /// Whether there is anything to show.
+    has: fn(&Prepared<'_, '_>) -> bool,
+    render: fn(&Prepared<'_, '_>, &Sources) -> Markup,
+}
+
+/// The sections after what is untested, in their order.
+const SECTIONS: [Section; 9] = [
+    Section { id: "source", title: "Source", has: |p| !p.notes.files.is_empty(), render: source },
+    Section {
+        id: "coverage",
+        title: "Coverage",
+        has: |p| !p.page.covers.is_empty(),
+        render: |p, _| coverage::coverage(p.page, &p.notes),
+    },
+    Section {
+        id: "mutants",
+        title: "Mutants",
+        has: |p| !p.page.mutates.is_empty(),
+        render: |p, sources| mutants::mutants(p.page, &p.notes, sources),
+    },
+    Section {
+        id: "check",
+        title: "Races and faults",
+        has: |p| !p.page.checks.is_empty(),
+        render: |p, sources| findings::check(p.page, &p.notes, sources),
+    },
+    Section {
+        id: "schedule",
+        title: "Schedules",
+        has: |p| !p.page.schedules.is_empty(),
+        render: |p, _| findings::schedule(p.page),
+    },
+    Section {
+        id: "generate",
+        title: "Generated tests",
+        has: |p| !p.page.generates.is_empty(),
+        render: |p, _| goals::generate(p.page, &p.notes),
+    },
+    Section { id: "run", title: "Tests", has: |p| !p.page.runs.is_empty(), render: |p, _| goals::run(p.page) },
+    Section {
+        id: "compare",
+        title: "Levels",
+        has: |p| !p.page.compared.is_empty(),
+        render: |p, _| comparisons::of_kernel(&p.page.anchor(), &p.page.compared),
+    },
+    Section {
+        id: "inspect",
+        title: "Interface",
+        has: |p| p.page.inspected.is_some(),
+        render: |p, _| html! { @if let Some(inspected) = p.page.inspected { (goals::inspected(p.page, inspected)) } },
+    },
+];
+
+fn sections_of(prepared: &Prepared<'_, '_>) -> impl Iterator<Item = &'static Section> {
+    SECTIONS.iter().filter(|section| (section.has)(prepared))
+}
+
+fn source(prepared: &Prepared<'_, '_>, sources: &Sources) -> Markup {
+    let anchor = prepared.page.anchor();
+    html! {
+        section.part id={ (anchor) "-source" } aria-labelledby={ (anchor) "-source-h" } {
+            h3 id={ (anchor) "-source-h" } { "Source" }
+            (source_view::source(prepared.page, &prepared.notes, sources))
         }
     }
 }
@@ -158,21 +216,10 @@ fn glance(prepared: &Prepared<'_, '_>) -> Markup {
 
 fn contents(prepared: &Prepared<'_, '_>) -> Markup {
     let page = prepared.page;
-    let parts = [
-        ("untested", "Untested", is_known(&prepared.notes)),
-        ("source", "Source", !prepared.notes.files.is_empty()),
-        ("coverage", "Coverage", !page.covers.is_empty()),
-        ("mutants", "Mutants", !page.mutates.is_empty()),
-        ("check", "Races and faults", !page.checks.is_empty()),
-        ("schedule", "Schedules", !page.schedules.is_empty()),
-        ("generate", "Generated tests", !page.generates.is_empty()),
-        ("run", "Tests", !page.runs.is_empty()),
-        ("compare", "Levels", !page.compared.is_empty()),
-        ("inspect", "Interface", page.inspected.is_some()),
-    ];
+    let untested = is_known(&prepared.notes).then_some(("untested", "Untested"));
     html! {
         nav.contents aria-label=(format!("Parts of {}", shown(page.name))) {
-            @for (id, name, _) in parts.iter().filter(|part| part.2) { a href={ "#" (page.anchor()) "-" (id) } { (name) } " " }
+            @for (id, name) in untested.into_iter().chain(sections_of(prepared).map(|s| (s.id, s.title))) { a href={ "#" (page.anchor()) "-" (id) } { (name) } " " }
         }
     }
 }

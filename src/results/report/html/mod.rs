@@ -30,14 +30,14 @@ use self::kernel::Prepared;
 use self::pages::Pages;
 use self::parts::{file_name, shown};
 use self::sources::Sources;
+use crate::result::any::KERNEL_COMMANDS;
 use crate::result::store::ResultFile;
 
 const CSS: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The commands whose results the page shows.
-pub(super) const COMMANDS: &[&str] =
-    &["inspect", "run", "cover", "mutate", "check", "schedule", "generate", "compare", "capture"];
+pub(super) const COMMANDS: &[&[&str]] = &[KERNEL_COMMANDS, &["inspect", "compare", "capture"]];
 
 /// Returns the page of loaded results.
 ///

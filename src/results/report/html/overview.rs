@@ -6,7 +6,7 @@ use super::super::style;
 use super::figures;
 use super::findings::{schedule_tone, verdict_tone, worst};
 use super::kernel::{Prepared, Untested, untested_table};
-use super::pages::Pages;
+use super::pages::{KernelPage, Pages};
 use super::parts::{Tone, badge, percent_bar, ratio_bar, shown, sort_key};
 use super::programs;
 use crate::result::Ratio;
@@ -43,28 +43,76 @@ const METRICS: [(&str, &str, Read); 5] = [
     ("line", "lines", |c| c.line),
 ];
 
+/// A column of the table of kernels besides the metrics.
+struct Column {
+    head: &'static str,
+    is_number: bool,
+    /// Whether a kernel has a value.
+    has: fn(&KernelPage<'_>) -> bool,
+    cell: fn(&KernelPage<'_>) -> Markup,
+}
+
+const COLUMNS: [Column; 6] = [
+    Column { head: "mutation score", is_number: false, has: |p| !p.mutates.is_empty(), cell: score },
+    Column { head: "missed", is_number: true, has: |p| !p.mutates.is_empty(), cell: missed },
+    Column {
+        head: "check",
+        is_number: false,
+        has: |p| !p.checks.is_empty(),
+        cell: |p| html! { td { @if let Some(check) = p.check() { (badge(verdict_tone(check.verdict), check.verdict.name())) } } },
+    },
+    Column {
+        head: "schedules",
+        is_number: false,
+        has: |p| !p.schedules.is_empty(),
+        cell: |p| html! { td { @if let Some(run) = p.schedules.last() { (badge(schedule_tone(worst(run.result)), worst(run.result).name())) } } },
+    },
+    Column { head: "goals", is_number: false, has: |p| !p.generates.is_empty(), cell: goals },
+    Column { head: "tests", is_number: false, has: |p| !p.runs.is_empty(), cell: tests },
+];
+
+fn score(page: &KernelPage<'_>) -> Markup {
+    let runs = page.mutates.first().iter().flat_map(|(_, runs)| runs);
+    let scores: Vec<f64> = runs.filter_map(|run| run.result.summary.score).collect();
+    let last = scores.last().copied();
+    html! { td data-sort=(sort_key(last)) { @if !page.mutates.is_empty() { (percent_bar(last)) } (figures::sparkline("Mutation score", &scores)) } }
+}
+
+fn missed(page: &KernelPage<'_>) -> Markup {
+    let of = |summary: &Summary| {
+        sum([summary.survived, summary.undecided, summary.no_coverage, summary.equivalent_for_launches])
+    };
+    html! { td.n { @if !page.mutates.is_empty() { (page.mutates().map(|(_, result)| of(&result.summary)).fold(0, u64::saturating_add)) } } }
+}
+
+fn goals(page: &KernelPage<'_>) -> Markup {
+    html! { td { @if let Some(result) = page.generate() { (result.summary.covered) " of " (result.goals.len()) @if result.summary.unknown > 0 { ", " (result.summary.unknown) " unknown" } } } }
+}
+
+fn tests(page: &KernelPage<'_>) -> Markup {
+    html! {
+        td {
+            @if let Some(run) = page.runs.last() {
+                @let s = &run.result.summary;
+                (badge(if sum([s.failed, s.broken]) > 0 { Tone::Bad } else { Tone::Good }, &format!("{} of {}", s.passed, s.total)))
+            }
+        }
+    }
+}
+
 /// The columns of the table of kernels: those that some kernel has a value in.
 struct Columns {
     metrics: Vec<(&'static str, Read)>,
-    mutated: bool,
-    checked: bool,
-    scheduled: bool,
-    generated: bool,
-    run: bool,
+    others: Vec<&'static Column>,
 }
 
 impl Columns {
     fn of(prepared: &[Prepared<'_, '_>]) -> Columns {
-        let any = |has: fn(&Prepared<'_, '_>) -> bool| prepared.iter().any(has);
         let coverage = || prepared.iter().filter_map(|one| one.page.cover()).map(|cover| &cover.coverage);
         let has_some = |of: Read| coverage().any(|c| of(c).total > 0);
         Columns {
             metrics: METRICS.iter().filter(|m| has_some(m.2)).map(|(name, _, of)| (*name, *of)).collect(),
-            mutated: any(|p| !p.page.mutates.is_empty()),
-            checked: any(|p| !p.page.checks.is_empty()),
-            scheduled: any(|p| !p.page.schedules.is_empty()),
-            generated: any(|p| !p.page.generates.is_empty()),
-            run: any(|p| !p.page.runs.is_empty()),
+            others: COLUMNS.iter().filter(|column| prepared.iter().any(|p| (column.has)(p.page))).collect(),
         }
     }
 }
@@ -99,11 +147,7 @@ fn kernels(prepared: &[Prepared<'_, '_>]) -> Markup {
                 tr {
                     th scope="col" { "kernel" } th.n scope="col" { "untested lines" }
                     @for (name, _) in &columns.metrics { th scope="col" { (name) } }
-                    @if columns.mutated { th scope="col" { "mutation score" } th.n scope="col" { "missed" } }
-                    @if columns.checked { th scope="col" { "check" } }
-                    @if columns.scheduled { th scope="col" { "schedules" } }
-                    @if columns.generated { th scope="col" { "goals" } }
-                    @if columns.run { th scope="col" { "tests" } }
+                    @for column in &columns.others { th.n[column.is_number] scope="col" { (column.head) } }
                 }
             }
             tbody { @for one in prepared { (row(one, &columns)) } }
@@ -114,16 +158,7 @@ fn kernels(prepared: &[Prepared<'_, '_>]) -> Markup {
 fn row(one: &Prepared<'_, '_>, columns: &Columns) -> Markup {
     let page = one.page;
     let coverage = page.cover().map(|cover| &cover.coverage);
-    let scores: Vec<f64> =
-        page.mutates.first().iter().flat_map(|(_, runs)| runs).filter_map(|r| r.result.summary.score).collect();
     let branches: Vec<f64> = page.covers.iter().filter_map(|r| r.result.coverage.branch.percent()).collect();
-    let missed: u64 = page
-        .mutates()
-        .flat_map(|(_, r)| {
-            let summary = &r.summary;
-            [summary.survived, summary.undecided, summary.no_coverage, summary.equivalent_for_launches]
-        })
-        .fold(0, u64::saturating_add);
     html! {
         tr {
             th scope="row" { a href={ "#" (page.anchor()) } { (shown(page.name)) } div.quiet { (shown(page.source)) } }
@@ -140,14 +175,7 @@ fn row(one: &Prepared<'_, '_>, columns: &Columns) -> Markup {
                     @if *name == "branch" { (figures::sparkline("Branch coverage", &branches)) }
                 }
             }
-            @if columns.mutated {
-                td data-sort=(sort_key(scores.last().copied())) { @if !page.mutates.is_empty() { (percent_bar(scores.last().copied())) } (figures::sparkline("Mutation score", &scores)) }
-                td.n { @if !page.mutates.is_empty() { (missed) } }
-            }
-            @if columns.checked { td { @if let Some(check) = page.check() { (badge(verdict_tone(check.verdict), check.verdict.name())) } } }
-            @if columns.scheduled { td { @if let Some(run) = page.schedules.last() { (badge(schedule_tone(worst(run.result)), worst(run.result).name())) } } }
-            @if columns.generated { td { @if let Some(result) = page.generate() { (result.summary.covered) " of " (result.goals.len()) @if result.summary.unknown > 0 { ", " (result.summary.unknown) " unknown" } } } }
-            @if columns.run { td { @if let Some(run) = page.runs.last() { @let s = &run.result.summary; (badge(if sum([s.failed, s.broken]) > 0 { Tone::Bad } else { Tone::Good }, &format!("{} of {}", s.passed, s.total))) } } }
+            @for column in &columns.others { ((column.cell)(page)) }
         }
     }
 }

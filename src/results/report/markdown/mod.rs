@@ -12,12 +12,12 @@ use super::parts;
 use super::problems::{self, Level, Problem};
 use super::style::count;
 use super::texts::Texts;
+use crate::result::any::KERNEL_COMMANDS;
 use crate::result::store::ResultFile;
 use write::{Table, clipped, code, details, prose};
 
 /// The commands whose results it summarises.
-pub(super) const COMMANDS: &[&str] =
-    &["run", "cover", "mutate", "check", "schedule", "generate", "compare", "capture", "inspect", "devices"];
+pub(super) const COMMANDS: &[&[&str]] = &[KERNEL_COMMANDS, &["compare", "capture", "inspect", "devices"]];
 
 /// Problems that are shown at once.
 const FIRST: usize = 10;

@@ -17,7 +17,7 @@ use kassay_base::hash;
 
 use super::parts;
 use super::texts::Texts;
-use crate::result::any::Part;
+use crate::result::any::{KERNEL_COMMANDS, Part};
 use crate::result::store::ResultFile;
 pub(super) use problem::{Flow, Place, Problem, Step};
 pub(super) use rules::Level;
@@ -65,4 +65,4 @@ fn identify(problems: &mut [Problem]) {
 }
 
 /// The commands whose results have problems.
-pub(super) const COMMANDS: &[&str] = &["check", "cover", "mutate", "run", "schedule", "generate"];
+pub(super) const COMMANDS: &[&[&str]] = &[KERNEL_COMMANDS];

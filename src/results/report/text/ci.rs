@@ -14,19 +14,19 @@ use crate::result::sum;
 /// Renders a row per suite with what each command says of it, and then what the project complains of; with `verbose`,
 /// the result of each command, too. `sources` returns the text of a file by its name in the result.
 pub fn ci(result: &CiResult, verbose: bool, sources: &dyn Fn(&str) -> Option<String>, style: &Style) -> String {
+    // All fields by name, so that the compiler asks for a command that is added.
+    let CiResult { header: _, elapsed_s, profile: _, complaints, run, cover, mutate, check, schedule, generate } = result;
     let mut out = String::new();
     if verbose {
         let view = CheckView { verbose };
+        let of_mutants = MutateView::default();
         let sections = [
-            ("run", result.run.as_ref().map(|set| run_set(set, verbose, style))),
-            ("cover", result.cover.as_ref().map(|set| cover_set(set, verbose, sources, style))),
-            (
-                "mutate",
-                result.mutate.as_ref().map(|set| mutate_set(set, MutateView::default(), verbose, sources, style)),
-            ),
-            ("check", result.check.as_ref().map(|set| check_set(set, view, sources, style))),
-            ("schedule", result.schedule.as_ref().map(|set| schedule_set(set, verbose, style))),
-            ("generate", result.generate.as_ref().map(|set| generate_set(set, verbose, sources, style))),
+            ("run", run.as_ref().map(|set| run_set(set, verbose, style))),
+            ("cover", cover.as_ref().map(|set| cover_set(set, verbose, sources, style))),
+            ("mutate", mutate.as_ref().map(|set| mutate_set(set, of_mutants, verbose, sources, style))),
+            ("check", check.as_ref().map(|set| check_set(set, view, sources, style))),
+            ("schedule", schedule.as_ref().map(|set| schedule_set(set, verbose, style))),
+            ("generate", generate.as_ref().map(|set| generate_set(set, verbose, sources, style))),
         ];
         for (command, text) in sections.into_iter().filter_map(|(command, text)| Some((command, text?))) {
             out.push_str(&heading(style, &format!("kassay {command}")));
@@ -35,19 +35,19 @@ pub fn ci(result: &CiResult, verbose: bool, sources: &dyn Fn(&str) -> Option<Str
         out.push('\n');
     }
     out.push_str(&table(result, style));
-    if !result.complaints.is_empty() {
+    if !complaints.is_empty() {
         out.push_str(&heading(style, "not as the project wants it"));
     }
-    for complaint in &result.complaints {
+    for complaint in complaints {
         let text =
             format!("{}: {} (kassay {})", visible(&complaint.suite), visible(&complaint.text), complaint.command);
         let _ = writeln!(out, "  {}", wrap(&text, style.width.saturating_sub(4).max(20)).join("\n    "));
     }
-    let verdict = match result.complaints.len() as u64 {
+    let verdict = match complaints.len() as u64 {
         0 => style.paint(Paint::Good, "as the project wants it"),
         count => style.paint(Paint::Bad, style::count(count, "complaint")),
     };
-    let _ = writeln!(out, "\n{verdict} ({})", style::seconds(result.elapsed_s));
+    let _ = writeln!(out, "\n{verdict} ({})", style::seconds(*elapsed_s));
     out
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use kassay_base::error::Result;
 use kassay_ir::kernel::compile;
+use kassay_model::kernel_files::KernelFile;
 use kassay_results::report::text::{self, CheckView};
 use kassay_results::result::check::Verdict;
 use kassay_results::result::store;
@@ -21,9 +22,7 @@ use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_al
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Suite files (TOML or JSON), whose tests are the inputs, kernels (.cl, .clcpp, .ll, .bc, .spv, .spvasm), for
-    /// which inputs are generated, or folders with suites in them
-    #[arg(id = "target", value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command")]
+    #[arg(id = "target", value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command", help = targets_help())]
     pub targets: Vec<PathBuf>,
     /// A host program and its arguments, behind `--`: its launches are the inputs
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_FILES.into_iter().chain(OF_COMPILING))]
@@ -172,4 +171,9 @@ impl CheckArgs {
             .reproduce(self.reproduce.clone())
             .schedules(self.schedules)
     }
+}
+
+fn targets_help() -> String {
+    let kernels = KernelFile::all_listed();
+    format!("Suite files (TOML or JSON), whose tests are the inputs, kernels ({kernels}), for which inputs are generated, or folders with suites in them")
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use kassay_base::error::{Error, Result};
 use kassay_ir::kernel::compile;
+use kassay_model::kernel_files::KernelFile;
 use kassay_results::report::text;
 
 use super::interrupt::interruptible;
@@ -16,9 +17,7 @@ use crate::api::{GenerateOptions, Goal, OpenOptions, are_several, generate, gene
 /// Generate suites that cover kernels
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// Kernels (.cl, .ocl, .clcpp, .cu, .cuh, .hip, .ll, .bc, .spv, .spvasm), or folders with sources of
-    /// kernels in them; with --from, that of the suite if left out
-    #[arg(id = "kernel_file", value_name = "KERNEL", required_unless_present = "from")]
+    #[arg(id = "kernel_file", value_name = "KERNEL", required_unless_present = "from", help = kernels_help())]
     pub kernel_files: Vec<PathBuf>,
     /// A suite of the kernel, such as a captured one: begin with its launches, and keep to what they have in common
     #[arg(long, value_name = "SUITE")]
@@ -181,4 +180,9 @@ impl From<GoalFlag> for Goal {
             GoalFlag::Mutants => Goal::Mutants,
         }
     }
+}
+
+fn kernels_help() -> String {
+    let kernels = KernelFile::all_listed();
+    format!("Kernels ({kernels}), or folders with sources of kernels in them; with --from, that of the suite if left out")
 }

@@ -22,8 +22,7 @@ use super::launch::{Addressing, Filter};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFile {
-    /// The kernel's file (`.cl`, `.ocl`, `.clcpp`, `.cu`, `.cuh`, `.hip`, `.ll`, `.bc`, `.spv`, `.spvasm`), relative
-    /// to the suite file.
+    /// The kernel's file, relative to the suite file; the extension says what it holds (`.cl`, `.cu`, `.spv` ...).
     pub kernel: At<String>,
     /// The kernel's name; needed only if the file has several.
     pub entry: Option<String>,

@@ -1,5 +1,5 @@
 /* What the worker runs around a joint launch: it resets the memory of every run before, and compares what every run left behind
- * afterwards. The driver compiles this text itself; `worker/joint_kernels.rs` has the same structures. A work-group takes care of a run;
+ * afterwards. The driver compiles this text itself; `worker/joint/kernels.rs` has the same structures. A work-group takes care of a run;
  * it has more work-items where runs have more memory. Where a loop may run for long, a work-item has several reads under way at once:
  * one after the other, they would wait for the memory most of the time. */
 

@@ -2,7 +2,7 @@
 //!
 //! `sweep` is for many variations of one launch, `joint` for runs of many launches in few launches of the device:
 //! `pending_sweep` is the one in flight, `arena_cache` what the device keeps from one joint sweep to the next; the
-//! worker's `joint`, `joint_buffers` and `joint_kernels` reset and compare where memory lies, and its `warm` prepares a
+//! worker's `joint` resets and compares where memory lies, and its `warm` prepares a
 //! device that has just been opened. `spare_worker` keeps a second worker where a lost one is dear, `background_builds`
 //! has processes build programs before they are loaded. The worker's `refusal` distinguishes a launch that the driver
 //! refuses from one that the device stopped; its `drivers` loads drivers before OpenCL's loader does, each with its own

@@ -7,8 +7,6 @@ mod devices;
 mod drivers;
 mod handles;
 mod joint;
-mod joint_buffers;
-mod joint_kernels;
 mod launch;
 mod memory;
 mod open_device;

@@ -8,8 +8,8 @@ use opencl3::context::{Context, context};
 use opencl3::types::{cl_command_queue, cl_device_id, cl_platform_id};
 
 use super::devices::FoundDevice;
-use super::joint_buffers::Buffers;
-use super::joint_kernels::JointKernels;
+use super::joint::buffers::Buffers;
+use super::joint::kernels::JointKernels;
 use super::program::{self, BuildFailure, LoadedProgram};
 use super::refusal::Refusal;
 use crate::exec::Target;

@@ -1,6 +1,9 @@
 //! Runs a joint sweep on the device. Per launch of the device, the host sends the header of the probe buffer and the
 //! first words of the slots, and reads a result per run; memories of runs are reset and compared where they lie.
 
+pub mod buffers;
+pub mod kernels;
+
 use std::ffi::c_void;
 use std::ptr;
 
@@ -9,9 +12,9 @@ use kassay_suite::launch::NdRange;
 use opencl3::command_queue as queue;
 use opencl3::types::cl_command_queue;
 
+use self::buffers::{Buffers, Sizes};
+use self::kernels::{JointKernels, Run, Segment};
 use super::handles::{Event, Memory};
-use super::joint_buffers::{Buffers, Sizes};
-use super::joint_kernels::{JointKernels, Run, Segment};
 use super::launch;
 use super::memory::{sub_buffer, sub_buffer_alignment};
 use super::open_device::OpenDevice;

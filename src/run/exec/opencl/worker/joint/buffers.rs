@@ -7,9 +7,9 @@ use opencl3::command_queue as queue;
 use opencl3::context::Context;
 use opencl3::types::cl_command_queue;
 
-use super::handles::{Event, Memory};
-use super::memory::empty_buffer;
-use super::refusal::{Refusal, outside};
+use super::super::handles::{Event, Memory};
+use super::super::memory::empty_buffer;
+use super::super::refusal::{Refusal, outside};
 
 /// A buffer and its size in bytes.
 #[derive(Debug)]

@@ -10,12 +10,12 @@ use opencl3::kernel;
 use opencl3::program;
 use opencl3::types::{cl_command_queue, cl_device_id};
 
-use super::handles::{Event, Kernel, Memory, Program};
-use super::program::create_program_with_ptx;
-use super::refusal::Refusal;
+use super::super::handles::{Event, Kernel, Memory, Program};
+use super::super::program::create_program_with_ptx;
+use super::super::refusal::Refusal;
 use crate::exec::Target;
 
-const SOURCE: &str = include_str!("../../../runtime-cl/joint_runs.cl");
+const SOURCE: &str = include_str!("../../../../runtime-cl/joint_runs.cl");
 
 /// Work-items for each run: fewer and, where runs have much memory, more.
 const ITEMS: [usize; 2] = [64, 256];
@@ -54,7 +54,7 @@ pub struct JointKernels {
 }
 
 impl JointKernels {
-    /// Has the driver build them for a device, which takes code of the form `target`. `ptx`: see [`super::serve`].
+    /// Has the driver build them for a device, which takes code of the form `target`. `ptx`: see [`super::super::serve`].
     pub fn new(context: &Context, device: cl_device_id, target: Target, ptx: &str) -> Result<JointKernels, Refusal> {
         let refused = |code| Refusal::driver("compiling what compares the runs of joint launches", code);
         let created = match target {

@@ -175,5 +175,7 @@ impl CheckArgs {
 
 fn targets_help() -> String {
     let kernels = KernelFile::all_listed();
-    format!("Suite files (TOML or JSON), whose tests are the inputs, kernels ({kernels}), for which inputs are generated, or folders with suites in them")
+    format!(
+        "Suite files (TOML or JSON), whose tests are the inputs, kernels ({kernels}), for which inputs are generated, or folders with suites in them"
+    )
 }

@@ -184,5 +184,7 @@ impl From<GoalFlag> for Goal {
 
 fn kernels_help() -> String {
     let kernels = KernelFile::all_listed();
-    format!("Kernels ({kernels}), or folders with sources of kernels in them; with --from, that of the suite if left out")
+    format!(
+        "Kernels ({kernels}), or folders with sources of kernels in them; with --from, that of the suite if left out"
+    )
 }

@@ -15,7 +15,8 @@ use crate::result::sum;
 /// the result of each command, too. `sources` returns the text of a file by its name in the result.
 pub fn ci(result: &CiResult, verbose: bool, sources: &dyn Fn(&str) -> Option<String>, style: &Style) -> String {
     // All fields by name, so that the compiler asks for a command that is added.
-    let CiResult { header: _, elapsed_s, profile: _, complaints, run, cover, mutate, check, schedule, generate } = result;
+    let CiResult { header: _, elapsed_s, profile: _, complaints, run, cover, mutate, check, schedule, generate } =
+        result;
     let mut out = String::new();
     if verbose {
         let view = CheckView { verbose };

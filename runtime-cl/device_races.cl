@@ -118,7 +118,7 @@ KASSAY_INLINE uint __kassay_race_local_advance(__global uint *probe, uint me) {
     return me + (1u << KASSAY_LOCAL_INTERVAL);
 }
 
-/* At the kernel's end: the next launch begins behind the last interval of this one. */
+/* At the kernel's end: the next launch begins after the last interval of this one. */
 KASSAY_INLINE void __kassay_race_end(__global uint *probe, ulong me) {
     uint last = (uint)(me >> KASSAY_INTERVAL) & KASSAY_MOST_INTERVAL;
     if (last > *(volatile __global uint *)(probe + KASSAY_LAST)) {

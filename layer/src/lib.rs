@@ -26,7 +26,7 @@
 //! | [`lock`], [`generation`] | locks that outlive failures; which process this is after forks |
 
 // The whole crate is a C boundary: nearly every function takes handles and pointers on trust, as OpenCL's specification
-// lets the driver behind it do. An unsafe function says in its documentation what it trusts.
+// lets the driver below it do. An unsafe function says in its documentation what it trusts.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 mod boundary;

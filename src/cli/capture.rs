@@ -20,7 +20,7 @@ pub struct CaptureArgs {
     /// Folder for a suite of each kernel and capture.json; empty, of an earlier capture, or created
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub folder: PathBuf,
-    /// The program and its arguments, behind `--`
+    /// The program and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
     #[command(flatten)]

@@ -25,7 +25,7 @@ pub struct CheckArgs {
     /// which inputs are generated, or folders with suites in them
     #[arg(id = "target", value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command")]
     pub targets: Vec<PathBuf>,
-    /// A host program and its arguments, behind `--`: its launches are the inputs
+    /// A host program and its arguments, after `--`: its launches are the inputs
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_FILES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
     /// Global work size of the launches generated for a kernel, such as 256,256; if left out, several small ones

@@ -27,7 +27,7 @@ pub struct CoverArgs {
     /// Suite files, TOML or JSON, or folders with some in them
     #[arg(id = "suite", value_name = "SUITE", required_unless_present = "command", conflicts_with = "command")]
     pub suites: Vec<PathBuf>,
-    /// Instead of a suite: a host program and its arguments, behind `--`
+    /// Instead of a suite: a host program and its arguments, after `--`
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
     /// Count work-items per outcome and report average statement coverage (slower)

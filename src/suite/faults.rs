@@ -97,8 +97,8 @@ impl FaultName {
 impl Reach {
     /// Returns the margin in elements that a buffer of `elements` elements needs on either side.
     pub fn margin(&self, elements: u64) -> u64 {
-        let behind = u64::try_from(self.last).map_or(0, |last| last.saturating_add(1).saturating_sub(elements));
-        self.first.min(0).unsigned_abs().max(behind)
+        let after = u64::try_from(self.last).map_or(0, |last| last.saturating_add(1).saturating_sub(elements));
+        self.first.min(0).unsigned_abs().max(after)
     }
 }
 

@@ -111,7 +111,7 @@ const LAYER_WALLS: &[Wall] = &[
     Wall {
         rooms: Rooms::AllBut(&["driver"]),
         never: &["mprotect"],
-        because: "what lies behind a wrapper is known where tables are overwritten",
+        because: "what a wrapper calls is known where tables are overwritten",
     },
     Wall {
         rooms: Rooms::AllBut(&["entry"]),

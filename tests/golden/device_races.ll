@@ -4,7 +4,7 @@
 ; arguments.
 ; - Accesses to memory that somebody writes are told in front of them: to `partial` (object 0) by their distance from the argument
 ;   in bytes; to `tile` (object 1), whose shadow is in local memory, the last argument but one. Reads of `in` cannot race, and for
-;   the read of `tile[lid]` the write behind it stands.
+;   the read of `tile[lid]` the write after it stands.
 ; - `%kassay.me` and `%kassay.local` are the work-item's words for both memories. Barriers advance the number of the interval of
 ;   the memory that they order.
 ; - `__kassay_race_clear` clears the local shadow memory, in front of everything else.

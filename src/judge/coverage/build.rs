@@ -58,11 +58,11 @@ impl<'c> KernelUnderTest<'c> {
         [kernel, helpers].concat()
     }
 
-    /// Returns by position of the argument what type the memory behind it has, for comparisons: where the argument's
+    /// Returns by position of the argument what type its memory has, for comparisons: where the argument's
     /// own says nothing (`void *`, `uchar *`), that of the floats that the kernel stores there, if it stores nothing
     /// else.
     pub fn memory_types(&self) -> Vec<Option<Type>> {
-        let stored = stored_floats::behind(&self.functions());
+        let stored = stored_floats::by_argument(&self.functions());
         let ty = |arg: &Arg| {
             let ArgKind::Buffer { element, .. } = &arg.kind else { return None };
             let is_told = element.as_ref().is_some_and(|element| element.size() > 1);

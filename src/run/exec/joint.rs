@@ -50,7 +50,7 @@ pub struct JointRun {
     pub words: [u32; 2],
 }
 
-/// Words of a result; the first three are those of the slot behind [`JointRun::words`].
+/// Words of a result; the first three are those of the slot after [`JointRun::words`].
 pub const RESULT_WORDS: usize = 8;
 
 /// What one run left behind.
@@ -86,7 +86,7 @@ pub enum JointOutcome {
 }
 
 impl JointResult {
-    /// The words of the slot behind the first two.
+    /// The words of the slot after the first two.
     pub fn words(&self) -> [u32; 3] {
         [self.0[0], self.0[1], self.0[2]]
     }

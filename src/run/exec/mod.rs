@@ -62,7 +62,7 @@ pub struct RunOptions {
     pub outputs: bool,
 }
 
-/// Memory of a program behind its probe buffer that stays on the device from launch to launch: zero at first, later
+/// Memory of a program after its probe buffer that stays on the device from launch to launch: zero at first, later
 /// what launches left there. It may become zero between any two launches, because a worker that died is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Kept {
@@ -314,7 +314,7 @@ pub trait Executor: Send {
         head: &[u32],
     ) -> Result<RunResult>;
 
-    /// Like [`Executor::run_with_probe`], once, with more memory behind the probe buffer, which is not returned.
+    /// Like [`Executor::run_with_probe`], once, with more memory after the probe buffer, which is not returned.
     ///
     /// # Errors
     /// As for [`Executor::run`]; `Internal` if the executor keeps no memory.

@@ -180,7 +180,7 @@ fn a_machine_of_three_steps() {
 }
 
 #[test]
-fn nested_structs_behind_pointers() {
+fn nested_structs_through_pointers() {
     covers_all(
         "struct Leaf { int key; uchar kind; };
         struct Node { struct Leaf leaves[3]; int next; };
@@ -286,7 +286,7 @@ fn launches_change_their_geometry() {
 }
 
 #[test]
-fn sizes_change_behind_barriers_and_local_memory_grows_with_them() {
+fn sizes_change_after_barriers_and_local_memory_grows_with_them() {
     let kernel = kernel(
         "kernel void k(global const int *in, global int *out, local int *row) {
             int l = get_local_id(0);

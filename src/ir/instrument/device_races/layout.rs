@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn local_memory_has_its_shadow_in_what_is_left_of_it_or_behind_that_of_buffers() {
+    fn local_memory_has_its_shadow_in_what_is_left_of_it_or_after_that_of_buffers() {
         let objects = || vec![object(Place::LocalArgument(0), 2), object(Place::LocalVariable(32), 3)];
         let launch = launch(3, 8, vec![ArgValue::Local(64)]);
         let in_local = layout(objects(), LocalShadow::Local);

@@ -188,7 +188,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
         let watches_local = layout.objects.iter().any(|object| object.place.is_local());
         let local_type = if layout.local_shadow == LocalShadow::Local { int } else { long };
         let local_me = watches_local.then(|| builder.alloca(local_type, "kassay.local").value());
-        builder.behind_variables(kernel);
+        builder.after_variables(kernel);
         let call = |name: &str, args: &[Value<'m>]| -> Result<Value<'m>> {
             Ok(builder.call(runtime::find(view, name)?, args, "").value())
         };
@@ -262,7 +262,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
         let b = &self.builder;
         let succeeded = match access.kind {
             Kind::Exchange => {
-                b.behind(access.inst);
+                b.after(access.inst);
                 Some(self.has_succeeded(access.inst))
             }
             _ => {
@@ -364,7 +364,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
     /// Advances the intervals of the memories that a barrier orders, after it.
     fn barrier(&self, barrier: Inst<'m>, global: bool, local: bool) -> Result<()> {
         let b = &self.builder;
-        b.behind(barrier);
+        b.after(barrier);
         if global {
             self.advance(self.me, self.long, "__kassay_race_advance")?;
         }

@@ -40,7 +40,7 @@ pub fn freeze_result<'m>(view: View<'m>, inst: Inst<'m>) {
         return;
     }
     let builder = view.builder();
-    builder.behind(inst);
+    builder.after(inst);
     let frozen = builder.freeze(inst, "").as_instruction().expect("a frozen value is an instruction");
     inst.replace_uses(frozen);
     frozen.set_operand(0, inst);

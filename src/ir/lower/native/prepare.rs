@@ -81,7 +81,7 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
 pub fn inlined(module: &mut Module<'_>, entry: &str) -> Result<()> {
     memory_intrinsics::expand(module)?;
     note_returns(module);
-    // Behind one, the processor would go on with whatever code is there.
+    // After one, the processor would go on with whatever code is there.
     canonical::return_where_unreachable(View::of(module));
     memory_intrinsics::refuse(module)?;
     let machine = machine(Effort::Full)?;

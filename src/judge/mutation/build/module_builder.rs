@@ -295,7 +295,7 @@ fn initialise_private_variables(module: &Module<'_>) {
         for variable in variables.filter(|i| i.is(Opcode::LLVMAlloca)) {
             let Some(ty) = variable.allocated_type().filter(|ty| is_numeric(*ty)) else { continue };
             // Directly after the variable: other variables, and code that uses this one, may come next.
-            builder.behind(variable);
+            builder.after(variable);
             if !ty.is_array() && !ty.is_struct() {
                 builder.store(ty.null(), variable);
                 continue;

@@ -142,7 +142,7 @@ impl Executor for OpenClExecutor {
 }
 
 impl OpenClExecutor {
-    /// Runs a launch with what the probe buffer begins with and what lies behind it.
+    /// Runs a launch with what the probe buffer begins with and what follows it.
     fn run_launch(
         &mut self,
         program: ProgramId,

@@ -152,9 +152,9 @@ pub fn part_outside(offset: i64, bytes: u64, size: u64) -> Option<String> {
         (0, 0) => return None,
         (0, 1) => "the last of which lies".to_owned(),
         (1, 0) => "the first of which lies".to_owned(),
-        (0, behind) => format!("the last {behind} of which lie"),
+        (0, after) => format!("the last {after} of which lie"),
         (before, 0) => format!("the first {before} of which lie"),
-        (before, behind) => format!("the first {before} and the last {behind} of which lie"),
+        (before, after) => format!("the first {before} and the last {after} of which lie"),
     };
     Some(which)
 }

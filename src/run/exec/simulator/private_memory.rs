@@ -108,7 +108,7 @@ impl PrivateMemory {
     pub fn allocate(&mut self, object: u32, bytes: u64) -> u64 {
         let number = self.allocations.len() as u64;
         if number >= private::MAX_ALLOCATIONS {
-            // Behind all allocations, where nothing lives.
+            // After all allocations, where nothing lives.
             return private::END - private::STEP / 2;
         }
         let offset = self.allocations.last().map_or(0, |last| (last.offset + last.bytes).next_multiple_of(ALIGNMENT));

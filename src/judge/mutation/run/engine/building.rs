@@ -122,7 +122,7 @@ impl Engine<'_, '_> {
                 t.launch.range.items() <= single::BATCHED_ITEMS
                     && t.launch.range.has_uniform_groups()
                     && !writes_images(t)
-                    // Slots of one launch lie behind one another in the buffers.
+                    // Slots of one launch lie one after the other in the buffers.
                     && t.launch.has_whole_buffers()
             });
         if can_batch { RunsPerLaunch::Batch } else { RunsPerLaunch::One }

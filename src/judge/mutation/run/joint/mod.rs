@@ -110,7 +110,7 @@ impl<'a, 't> JointRuns<'a, 't> {
         Some(JointRuns { woven, module, baselines, settings, joins, is_done, results, detected_by, count, window })
     }
 
-    /// Has the device begin the tests behind baseline `t`, if all are to be run: what it found in this one is looked at
+    /// Has the device begin the tests after baseline `t`, if all are to be run: what it found in this one is looked at
     /// meanwhile.
     fn look_ahead(&mut self, t: usize, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
         let has_room = self.window.is_none() && self.count + self.most_ahead(device.executor) <= MOST_RESULTS;

@@ -12,7 +12,7 @@ pub struct Window {
     pub taken: Vec<usize>,
     /// What is still to be run, the next one last.
     pub jobs: Vec<Job>,
-    /// What ran out of fuel and may have more. It is run behind all jobs: a launch takes as long as its slowest run,
+    /// What ran out of fuel and may have more. It is run after all jobs: a launch takes as long as its slowest run,
     /// and most of these run to the end of their fuel, so they had better do so side by side.
     pub hungry: Vec<Group>,
     /// What the device is at.

@@ -31,7 +31,7 @@ pub struct LoadedProgram {
     entry: CString,
     /// Number of arguments that the kernel takes.
     pub args: u32,
-    /// The probe buffer of the last launch, if memory behind it is kept for the next one.
+    /// The probe buffer of the last launch, if memory after it is kept for the next one.
     pub kept: RefCell<Option<Memory>>,
     /// Whether images and samplers are what `lower::image_buffers` makes of them. Such code is for devices that
     /// are given plain memory only: sub-buffers, too, may be pointers.
@@ -139,7 +139,7 @@ pub fn load(
 
 /// Creates a program of the text of PTX; the error is OpenCL's.
 pub fn create_program_with_ptx(context: &Context, device: cl_device_id, ptx: &[u8]) -> Result<cl_program, cl_int> {
-    // NVIDIA's driver takes the text with a NUL behind it.
+    // NVIDIA's driver takes the text with a NUL at its end.
     let text = [ptx, b"\0"].concat();
     // SAFETY: the device belongs to the context, and the text lives through the call, which copies it.
     unsafe { program::create_program_with_binary(context.get(), &[device], &[&text]) }

@@ -305,7 +305,7 @@ fn without_returns(
     Ok((left, Some(note)))
 }
 
-/// Returns why a device must not run launches of the kernel of which nobody has seen what their work-items do.
+/// Returns why a device must not run launches of the kernel whose work-items have not been observed before.
 pub(super) fn unfit_for(under_test: &KernelUnderTest<'_>, executor: &dyn Executor) -> Option<String> {
     (!executor.capabilities().skips_returned && under_test.may_go_without()).then(|| {
         let (kernel, device) = (&under_test.entry, &executor.device().name);

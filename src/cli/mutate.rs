@@ -136,7 +136,7 @@ pub struct MutatedProgramFlags {
     /// Mutate kernels only whose names match a shell pattern; repeatable
     #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "suite", requires = "command")]
     pub kernels: Vec<String>,
-    /// Run the program for each mutant that might be told from the original, also for those that all launches leave
+    /// Run the program for each mutant that might differ from the original, also for those that all launches leave
     /// alike
     #[arg(long, conflicts_with = "suite", requires = "command")]
     pub no_replay: bool,

@@ -173,7 +173,7 @@ pub fn refusal(launch: &Launch, faulted: &[AllowedFault], interface: &Interface)
         let Some(reach) = &fault.reach else {
             return Some(match fault.kind {
                 FaultName::OutOfBounds => "it does not say how far accesses out of bounds reach".to_owned(),
-                kind => format!("nobody knows what a device does at a fault of the kind `{}`", kind.name()),
+                kind => format!("it is not known what a device does at a fault of the kind `{}`", kind.name()),
             });
         };
         let arg = interface.args.get(reach.position as usize)?;

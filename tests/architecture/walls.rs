@@ -106,7 +106,7 @@ const LAYER_WALLS: &[Wall] = &[
     Wall {
         rooms: Rooms::AllBut(&["boundary"]),
         never: &["catch_unwind", "set_hook"],
-        because: "a failure is told once, and remembered for all other calls",
+        because: "a failure is reported once, and remembered for all other calls",
     },
     Wall {
         rooms: Rooms::AllBut(&["driver"]),

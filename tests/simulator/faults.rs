@@ -74,7 +74,7 @@ fn wild_pointers_are_judged_by_their_targets() {
     assert_eq!(run(0), (vec![(FaultKind::Null, None, 0)], vec![3, 5, 5, 5]));
     assert_eq!(run(1), (vec![(FaultKind::Null, None, 100)], vec![3, 5, 5, 5]));
     assert_eq!(run(2), (vec![], vec![3, 6, 5, 5]));
-    // The stack is nobody's: variables whose addresses spread are elsewhere.
+    // The stack belongs to no object: variables whose addresses spread are elsewhere.
     assert_eq!(run(3), (vec![(FaultKind::OutOfBounds, None, 0)], vec![3, 5, 5, 5]));
     assert_eq!(run(4), (vec![(FaultKind::OutOfBounds, Some(0), 20)], vec![3, 5, 5, 5]));
     assert_eq!(run(5), (vec![(FaultKind::OutOfBounds, None, 0)], vec![3, 5, 5, 5]));

@@ -18,7 +18,7 @@ use crate::common::testdata::{folders, name, testdata};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Kernels of `testdata/check` that the search hands over, each with what is told.
+/// Kernels of `testdata/check` that the search hands over, each with what is reported.
 const HANDED_OVER: &[(&str, &str)] = &[
     ("clean_async_copies", COPIES),
     ("clean_chained_groups", ORDERS),

@@ -46,7 +46,7 @@ use woven::Woven;
 pub struct Counted {
     pub row: &'static Row,
     pub subject: Option<Arc<Subject>>,
-    /// Whether what it covers is to be told.
+    /// Whether what it covers is to be reported.
     pub is_recorded: bool,
 }
 
@@ -225,14 +225,14 @@ unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted)
     };
     let recipe = twin.recipe()?;
     let (program, name) = (&twin.woven.program, twin.name());
-    let told = |why: Why| table::tell(program, name, &why);
+    let tell = |why: Why| table::tell(program, name, &why);
     let taken = twin.take();
     let mut ready = match taken {
         Some(ready) => ready,
         None => {
             drop(state);
             let made = twin.make(recipe);
-            let ready = made.map_err(told).ok()?;
+            let ready = made.map_err(tell).ok()?;
             state = shadow::state();
             ready
         }
@@ -245,10 +245,10 @@ unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted)
     let applied = match changes {
         Some(Ok(Some(changes))) => {
             let mapping = |sizes: &[u64]| table::mapping(recipe, sizes, program, name);
-            twin.apply(&mut ready, recipe, changes, mapping).map_err(told).is_ok()
+            twin.apply(&mut ready, recipe, changes, mapping).map_err(tell).is_ok()
         }
         Some(Err(why)) => {
-            told(why);
+            tell(why);
             false
         }
         Some(Ok(None)) | None => false,

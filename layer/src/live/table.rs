@@ -58,7 +58,7 @@ pub struct Table {
     readers: HashMap<(Handle, Handle), Arc<Reader>>,
     mappings: HashMap<Probed, Vec<Arc<Mapping>>>,
     probes: usize,
-    told: HashSet<(&'static str, Id, String, String)>,
+    reported: HashSet<(&'static str, Id, String, String)>,
     /// Why kassay is not asked any more.
     silent: Option<Why>,
 }
@@ -140,20 +140,20 @@ pub fn woven(driver: &'static Driver, context: Handle, device: Handle, program: 
 }
 
 fn ask(program: &Id) -> Result<reply::Woven, Why> {
-    let process = process::current().ok_or_else(nobody)?;
+    let process = process::current().ok_or_else(no_kassay)?;
     let line = send(&Weave::new(program, &process.name, config().mutant.as_deref()))?;
     reply::parse(&line)
 }
 
-fn nobody() -> Why {
-    Why::new("no-answer", "there is nobody to ask")
+fn no_kassay() -> Why {
+    Why::new("no-answer", "there is no kassay to ask")
 }
 
 fn send(request: &impl serde::Serialize) -> Result<Vec<u8>, Why> {
     if let Some(why) = table().silent.clone() {
         return Err(why);
     }
-    let socket = config().socket.as_deref().ok_or_else(nobody)?;
+    let socket = config().socket.as_deref().ok_or_else(no_kassay)?;
     ask::ask(socket, request, limit()).inspect_err(|why| {
         // One wait is enough.
         if why.reason == "timeout" {
@@ -165,7 +165,7 @@ fn send(request: &impl serde::Serialize) -> Result<Vec<u8>, Why> {
 /// Asks kassay of two kernels' results whether they are the same but for the rounding of floats. Returns the positions
 /// of those that are not, each with a message.
 pub fn compare(program: &Id, kernel: &str, memory: &[Left]) -> Result<Vec<(usize, String)>, Why> {
-    let spool = spool::folder().ok_or_else(nobody)?;
+    let spool = spool::folder().ok_or_else(no_kassay)?;
     reply::parse_compared(&send(&Compare::new(spool, program, kernel, memory))?, memory.len())
 }
 
@@ -200,7 +200,7 @@ pub fn tell_unverified(program: &Id, kernel: &str, why: &Why) {
 
 fn tell_once(kind: &'static str, program: &Id, kernel: &str, why: &Why) {
     let about = (kind, program.clone(), kernel.to_owned(), why.reason.clone());
-    if table().told.insert(about) {
+    if table().reported.insert(about) {
         let about = About { program, kernel, reason: &why.reason };
         spool::note_about(kind, &why.message, Some(about));
     }
@@ -217,8 +217,8 @@ extern "C" fn at_exit() {
     });
 }
 
-/// Asks to be told of the process's end, once there is something to be read then: what is registered later is called
-/// earlier, and the driver must not have ended itself.
+/// Asks to be notified of the process's end, once there is something to be read then: what is registered later is
+/// called earlier, and the driver must not have ended itself.
 fn watch_exit() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Relaxed) {

@@ -186,7 +186,7 @@ impl<'a> Kernels<'a> {
             let kernel = &mut self.all[at];
             match explored {
                 Ok(mut simulation) => {
-                    // Only orders of conflicting accesses are told by what a launch leaves.
+                    // What a launch leaves only tells the orders of conflicting accesses.
                     if simulation.conflicts.is_empty() {
                         simulation.observation.outputs = Vec::new();
                     }

@@ -286,7 +286,7 @@ impl<C: Fn(usize, Part<'_>) -> Vec<String>> Gathered<'_, C> {
     }
 }
 
-/// Returns what the answer to a question depends on, as far as it can be told without compiling: the options, this
+/// Returns what the answer to a question depends on, as far as it can be known without compiling: the options, this
 /// version of kassay, and the files beside the suite.
 fn fingerprint(asked: &Asked) -> String {
     let open = asked.open.clone().observer(Arc::new(Silent)).worker(None).jobs(1);

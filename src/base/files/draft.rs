@@ -60,8 +60,8 @@ fn process_of(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-')?.0.parse().ok()
 }
 
-/// Returns whether a process has not ended. One that has stays in the table of processes until its parent, or whoever
-/// takes the place of that, asks for it.
+/// Returns whether a process has not ended. One that has stays in the table of processes until its parent, or the
+/// process that takes the parent's place, asks for it.
 pub fn is_running(process: u32) -> bool {
     // The state follows the name in brackets, which may have any letters (proc(5)).
     fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| {

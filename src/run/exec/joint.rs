@@ -35,7 +35,7 @@ pub struct JointSweep<'a> {
 #[derive(Debug, Clone)]
 pub struct JointLaunch<'a> {
     pub launch: &'a Launch,
-    /// Its block of parameters, as [`block`] makes it and whoever instruments the program completes it.
+    /// Its block of parameters, as [`block`] makes it and the code that instruments the program completes it.
     pub block: Vec<u32>,
     /// What its outputs must agree with. All are buffers of whole elements, as long as their expected contents.
     pub references: &'a [Reference],
@@ -81,7 +81,7 @@ pub enum JointOutcome {
         launches: u64,
         kernel_time: Duration,
     },
-    /// A run, nobody knows which, ended the worker, or the device refused a launch: nothing is known.
+    /// Some run, it is not known which, ended the worker, or the device refused a launch: nothing is known.
     Lost(Fault),
 }
 

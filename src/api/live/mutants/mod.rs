@@ -44,7 +44,7 @@ use super::{device, programs};
 /// Bytes of output that a mutant may write beyond ten times the original's.
 const MORE_OUTPUT: u64 = 16 << 20;
 
-/// Makes mutants of the kernels that a host program launches, and runs the program for each of them that could be told
+/// Makes mutants of the kernels that a host program launches, and runs the program for each of them that could differ
 /// from the original. The program gets no input, and its output is not shown. `open` says how kernels are compiled, how
 /// many processes of the program run at a time ([`OpenOptions::jobs`]) and the seed of samples.
 ///
@@ -140,7 +140,7 @@ struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    /// Returns the mutants that could be told from the original and are not known yet.
+    /// Returns the mutants that could differ from the original and are not known yet.
     fn wanted<'m>(&self, measured: &'m [Measured], known: &[Entry]) -> Vec<(&'m Measured, &'m Mutant)> {
         let done: BTreeSet<(&str, &str, &str)> =
             known.iter().map(|entry| (entry.program.as_str(), entry.kernel.as_str(), entry.id.as_str())).collect();

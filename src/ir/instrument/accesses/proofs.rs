@@ -85,7 +85,7 @@ impl<'m> Verifier<'m> {
             return Ok(());
         }
         if !name.starts_with("llvm.") {
-            return Err("a function is called that nobody knows");
+            return Err("an unknown function is called");
         }
         if let Some(pointers) = memory_intrinsics::transferred(&name) {
             let bytes = inst.operand(2).as_u64();

@@ -336,12 +336,12 @@ impl<'a, 'm> Weaver<'a, 'm> {
     /// Whether a compare-exchange has succeeded, as a number: it says so, or returns what it expected.
     fn has_succeeded(&self, exchange: Inst<'m>) -> Value<'m> {
         let b = &self.builder;
-        let told = match exchange.args().get(1) {
+        let success = match exchange.args().get(1) {
             _ if exchange.is(Opcode::LLVMAtomicCmpXchg) => b.extract_field(exchange, 1, ""),
             Some(expected) if expected.ty() == exchange.ty() => b.icmp(LLVMIntEQ, exchange, *expected, ""),
             _ => exchange.value(),
         };
-        b.int_cast(told, self.int, false, "")
+        b.int_cast(success, self.int, false, "")
     }
 
     /// The distance of an access from the start of a memory, in bytes.

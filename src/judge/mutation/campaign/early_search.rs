@@ -13,7 +13,7 @@ use crate::mutation::catalogue::mutant::Mutant;
 use crate::mutation::equivalence;
 
 /// Most instructions to be normalised by a search for equal mutants while the device is being opened: if that fails,
-/// the user waits for the end of the search to be told.
+/// the user hears of it only once the search has ended.
 const MOST_INSTRUCTIONS: u64 = 300_000;
 
 /// What was found out about the mutants of a campaign before its device was ready.

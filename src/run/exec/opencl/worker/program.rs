@@ -51,8 +51,8 @@ impl LoadedProgram {
         let sizes = &sizes[..range.dims.min(3) as usize];
         let (bytes, sizes) = (size_of_val(sizes), sizes.as_ptr().cast());
         let ask = |what| {
-            let told = kernel::get_kernel_sub_group_info(self.kernel(), device, what, bytes, sizes);
-            u32::try_from(told.ok()?.to_size()).ok().filter(|number| *number > 0)
+            let answered = kernel::get_kernel_sub_group_info(self.kernel(), device, what, bytes, sizes);
+            u32::try_from(answered.ok()?.to_size()).ok().filter(|number| *number > 0)
         };
         let size = ask(CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE)?;
         Some(FormedSubGroups { size, count: ask(CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE) })

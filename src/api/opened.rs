@@ -258,7 +258,7 @@ impl Opened {
     /// Opens some of the suite's tests for the simulator, which may take so long for each.
     ///
     /// # Errors
-    /// Those of [`OpenOptions::open`].
+    /// As [`OpenOptions::open`].
     pub(super) fn on_simulator(&self, names: &[String], timeout: Duration) -> Result<Opened> {
         let Input { suite, kernel, options, kernel_options, .. } = &self.input;
         let suite = suite.as_ref().map(|suite| {

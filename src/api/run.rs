@@ -116,7 +116,7 @@ pub(super) struct BesideSources {
 /// Compares what all tests leave with what they leave as the driver compiles the kernel.
 ///
 /// # Errors
-/// Those of [`run`].
+/// As [`run`].
 pub(super) fn beside_sources(opened: &Opened) -> Result<BesideSources> {
     let result = run(opened, &RunOptions::new().against_source(true))?;
     let mut beside = BesideSources::default();
@@ -219,7 +219,7 @@ fn each_test_again<T: Send>(
 /// nothing loaded.
 ///
 /// # Errors
-/// Those of the device, which is then not to be used again; `Caller` if it does not support a test.
+/// Errors of the device, which is then not to be used again; `Caller` if it does not support a test.
 pub(super) fn each_test_on<T: Send>(
     executors: Vec<Box<dyn Executor>>,
     opened: &Opened,

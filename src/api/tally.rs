@@ -58,7 +58,7 @@ pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<Cover
 /// As [`tally`], with MC/DC by this criterion.
 ///
 /// # Errors
-/// Those of [`tally`].
+/// As [`tally`].
 pub fn tally_by(map: impl AsRef<Path>, probes: &[impl AsRef<Path>], criterion: Criterion) -> Result<CoverResult> {
     let (begun, map_file) = (Instant::now(), map.as_ref());
     let ProbeMap { header, purpose, coverage, mut notes, .. } = probe_map::read(map_file)?;

@@ -140,7 +140,7 @@ impl ProgramFlags {
 /// Runs the program, writes the suites and the result, and tells what was captured. Returns the exit code.
 ///
 /// # Errors
-/// Those of [`capture`].
+/// As [`capture`].
 pub fn run(args: &CaptureArgs) -> Result<u8> {
     sandbox::refuse("host programs")?;
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };

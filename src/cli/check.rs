@@ -90,7 +90,7 @@ pub struct LaunchFlags {
 /// Checks a kernel and delivers the result. Returns the exit code: 1 unless the verdict is `clean`.
 ///
 /// # Errors
-/// Those of the suite and the kernel; `Caller` if the flags are wrong.
+/// Errors of the suite and the kernel; `Caller` if the flags are wrong.
 pub fn run(args: &CheckArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let options = args.options();

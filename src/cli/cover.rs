@@ -148,7 +148,7 @@ impl Threshold {
 /// its threshold.
 ///
 /// # Errors
-/// Those of the suite, the kernel and the device.
+/// Errors of the suite, the kernel and the device.
 pub fn run(args: &CoverArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };

@@ -241,7 +241,7 @@ pub(super) fn percent(text: &str) -> std::result::Result<f64, String> {
 /// below `--fail-under`.
 ///
 /// # Errors
-/// Those of the suite, the kernel, the device and the journal.
+/// Errors of the suite, the kernel, the device and the journal.
 pub fn run(args: &MutateArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };
@@ -356,7 +356,7 @@ impl MutateArgs {
     /// Reads what `--baseline` names.
     ///
     /// # Errors
-    /// Those of [`Baseline::read`].
+    /// As [`Baseline::read`].
     pub(super) fn baseline(&self) -> Result<Option<Baseline>> {
         self.baseline.as_ref().map(Baseline::read).transpose()
     }

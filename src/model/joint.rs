@@ -36,8 +36,8 @@ pub mod parameters {
     pub const DIMENSIONS: u32 = 11;
     /// Words of an argument; the first one's follow [`super::HEADER_WORDS`].
     pub const ARGUMENT_WORDS: u32 = 4;
-    /// Of an argument that is a buffer: two words with its distance in bytes from the pointer that the kernel gets, and
-    /// the marks [`REPLICATED`] and [`NULL`] in its lowest bits.
+    /// For an argument that is a buffer: two words with its distance in bytes from the pointer that the kernel gets,
+    /// and the marks [`REPLICATED`] and [`NULL`] in its lowest bits.
     pub const ADDRESS: u32 = 2;
     /// Mark: each run has a copy, in its own memory, from whose start the distance counts.
     pub const REPLICATED: u64 = 1;

@@ -74,7 +74,7 @@ pub fn capture(
 /// Like [`capture`]; `run` runs the program.
 ///
 /// # Errors
-/// Those of [`capture`] and of `run`.
+/// As [`capture`] and `run`.
 pub(super) fn capture_by(
     command: &[OsString],
     folder: &Path,

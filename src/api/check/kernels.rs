@@ -331,7 +331,7 @@ impl<'a> Kernels<'a> {
     /// Returns the launches with the result; `None` without launches.
     ///
     /// # Errors
-    /// Those of the simulator, and `Environment` if reproductions cannot be written.
+    /// Errors of the simulator, and `Environment` if reproductions cannot be written.
     pub fn judge(
         &mut self,
         at: usize,

@@ -33,7 +33,7 @@ const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// in any order. Returns whether all were done: if the observer says to stop, those that are under way are killed.
 ///
 /// # Errors
-/// Those of `done`, which end everything. That a task fails, crashes or panics is its answer.
+/// Errors of `done`, which end everything. That a task fails, crashes or panics is its answer.
 pub fn run<I: Serialize + DeserializeOwned>(
     tasks: Vec<Task<I>>,
     does: Does<I>,

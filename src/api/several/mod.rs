@@ -286,7 +286,7 @@ fn failure(suite: Option<String>, error: &Error) -> Failed {
 /// Does all tasks. `keep` is given each result as soon as it is there.
 ///
 /// # Errors
-/// Those of `keep`; `Environment` if the observer says to stop.
+/// Errors of `keep`; `Environment` if the observer says to stop.
 fn answers<M: Measurement>(
     tasks: Vec<Task<Assignment<M>>>,
     jobs: u32,

@@ -13,7 +13,7 @@ const SUFFIX: &str = ".tmp";
 /// Makes a file in the folder of the one that it is to become. It vanishes when dropped.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn draft_in(folder: &Path) -> io::Result<NamedTempFile> {
     let file = tempfile::Builder::new()
         .prefix(&format!("{PREFIX}{}-", std::process::id()))
@@ -29,7 +29,7 @@ pub fn draft_in(folder: &Path) -> io::Result<NamedTempFile> {
 /// Makes a folder for files that are to be moved into the one that it lies in. It vanishes when dropped.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn draft_folder_in(folder: &Path) -> io::Result<TempDir> {
     tempfile::Builder::new().prefix(&format!("{PREFIX}{}-", std::process::id())).suffix(SUFFIX).tempdir_in(folder)
 }

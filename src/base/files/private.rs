@@ -38,7 +38,7 @@ impl PrivateFolder {
     /// Makes a folder.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn new(parent: &Path, prefix: &str) -> io::Result<PrivateFolder> {
         // The default is what the umask leaves.
         let mode = Permissions::from_mode(0o700);
@@ -58,7 +58,7 @@ impl PrivateFolder {
     /// Makes a folder for temporary files.
     ///
     /// # Errors
-    /// Those of the file system, with the name of the folder for temporary files.
+    /// Errors of the file system, with the name of the folder for temporary files.
     pub fn temporary() -> io::Result<PrivateFolder> {
         let parent = std::env::temp_dir();
         PrivateFolder::new(&parent, TEMPORARY).map_err(|error| in_temporary(&error))
@@ -73,7 +73,7 @@ impl PrivateFolder {
 /// Returns a file for temporary data that has no name.
 ///
 /// # Errors
-/// Those of the file system, with the name of the folder for temporary files.
+/// Errors of the file system, with the name of the folder for temporary files.
 pub fn temporary_file() -> io::Result<File> {
     tempfile::tempfile().map_err(|error| in_temporary(&error))
 }

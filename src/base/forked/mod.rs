@@ -162,7 +162,7 @@ pub fn error_in(text: String) -> Error {
 /// Has a child do a job and returns its bytes or its error. `what` names the product in messages.
 ///
 /// # Errors
-/// Those of the work, with their kind; `Internal` if the child crashes or hangs; `Environment` if none can be created;
+/// Errors of the work, with their kind; `Internal` if the child crashes or hangs; `Environment` if none can be created;
 /// [`Error::late`] at the deadline.
 pub fn attempt<I: Serialize + DeserializeOwned>(
     limit: Limit,
@@ -198,7 +198,7 @@ impl Attempt {
     /// Waits for the result.
     ///
     /// # Errors
-    /// Those of [`attempt`].
+    /// As [`attempt`].
     pub fn end(self) -> Outcome<Vec<u8>> {
         match self.child.end() {
             Ok(Ok(bytes)) => Ok(bytes),

@@ -30,7 +30,7 @@ pub fn code(
 /// Like [`code`], for callers to which a refusal by the target's backend is a result.
 ///
 /// # Errors
-/// Those of [`code`]; the inner error is a refusal.
+/// As [`code`]; the inner error is a refusal.
 pub fn attempt(
     mut module: Module<'_>,
     entry: &str,
@@ -83,7 +83,7 @@ pub enum PendingCode {
 /// Like [`code`], but returns while the code is being made, as far as the target allows.
 ///
 /// # Errors
-/// Those of [`code`], as far as they show already.
+/// Those of [`code`] that show already.
 pub fn begin(
     module: Module<'_>,
     entry: &str,
@@ -101,7 +101,7 @@ impl PendingCode {
     /// Waits for the code.
     ///
     /// # Errors
-    /// Those of [`code`].
+    /// As [`code`].
     pub fn end(self) -> Result<Code> {
         match self {
             PendingCode::Ready(code) => Ok(code),

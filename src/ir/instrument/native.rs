@@ -24,7 +24,7 @@ use crate::lower::native::{emit, machine, prepare};
 /// is in canonical form; probes may be woven in: the probe buffer follows the arguments of `interface`.
 ///
 /// # Errors
-/// Those of [`linked`](prepare::linked).
+/// As [`linked`](prepare::linked).
 pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &LoweringOptions) -> Result<PendingCode> {
     let given = View::of(&module).function(entry).map_or(0, |kernel| kernel.param_count());
     let probe = given as usize > interface.args.len();
@@ -83,7 +83,7 @@ impl PendingCode {
     /// Waits for the code.
     ///
     /// # Errors
-    /// Those of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`]
+    /// As [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`]
     /// at the deadline.
     pub fn end(self) -> Result<Code> {
         let code = match self {
@@ -121,7 +121,7 @@ fn read(bytes: &[u8], entry: &str) -> Option<HostCode> {
 /// Returns the module as it is before compilation: everything inlined, with hooks.
 ///
 /// # Errors
-/// Those of [`prepare`](prepare::prepare) and [`weave`](accesses::weave).
+/// As [`prepare`](prepare::prepare) and [`weave`](accesses::weave).
 pub fn hooked<'c>(module: Module<'c>, entry: &str, options: &AccessOptions<'_>) -> Result<(Module<'c>, HostTable)> {
     let module = prepare::prepare(module, entry)?;
     let table = accesses::weave(&module, entry, options)?;

@@ -87,7 +87,7 @@ fn compile_all((arguments, folders, with_records): Input, _: &[u8]) -> std::resu
 /// load clang takes longer than to compile a kernel. `None`: clang crashed.
 ///
 /// # Errors
-/// Those of [`run`], but for a crash.
+/// As [`run`], but for a crash.
 pub(super) fn run_all(
     arguments: &[Vec<OsString>],
     folders: &[PathBuf],

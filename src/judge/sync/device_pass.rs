@@ -64,7 +64,7 @@ fn settle(simulation: &mut Simulation, run: &DeviceRun) {
 /// their simulations.
 ///
 /// # Errors
-/// Those of the device and of the simulator; `Internal` if the kernel cannot be woven or lowered.
+/// Errors of the device and of the simulator; `Internal` if the kernel cannot be woven or lowered.
 pub fn look<S: Simulate>(
     pass: &mut FirstPass<'_, '_>,
     sim: &mut S,

@@ -28,7 +28,7 @@ const LOW: u32 = 60;
 /// Returns the report of loaded results.
 ///
 /// # Errors
-/// Those of [`report`].
+/// As [`report`].
 pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
     let results = parts::parts(results).into_iter().filter_map(|part| match part {
         Part::Mutate(mutate) => Some(mutate),

@@ -153,7 +153,7 @@ impl Journal {
     /// Creates a journal; replaces an existing one.
     ///
     /// # Errors
-    /// Those of [`store::write_text`]; `Caller` if another process is writing this journal; `Environment` if the file
+    /// As [`store::write_text`]; `Caller` if another process is writing this journal; `Environment` if the file
     /// system fails.
     pub fn create(path: &Path, header: &Header) -> Result<Journal> {
         // The old file stays locked until the new one has replaced it.

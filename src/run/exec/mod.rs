@@ -340,7 +340,7 @@ pub trait Executor: Send {
     /// be made otherwise.
     ///
     /// # Errors
-    /// Those of [`Executor::begin_jointly`] and [`Executor::finish_jointly`].
+    /// As [`Executor::begin_jointly`] and [`Executor::finish_jointly`].
     fn sweep_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
         self.begin_jointly(program, sweep)?;
         self.finish_jointly()

@@ -93,7 +93,7 @@ impl Launches<'_> {
     /// decided have to be judged by the program.
     ///
     /// # Errors
-    /// Those of [`Runner::first`]; `Environment` if files cannot be read, or a worker fails.
+    /// As [`Runner::first`]; `Environment` if files cannot be read, or a worker fails.
     pub fn decide(&self, wanted: &[(&Measured, &Mutant)]) -> Result<Decided> {
         let mut decided = Decided::default();
         let mut kernels: BTreeMap<KernelKey, Wanted<'_>> = BTreeMap::new();

@@ -23,7 +23,7 @@ use super::runs::{LONG, MOST_OUTPUT, ended};
 /// Captures all launches of a host program, and runs the mutants on them.
 ///
 /// # Errors
-/// Those of [`capture`](super::super::super::capture()). Kernels without a suite are part of the result.
+/// As [`capture`](super::super::super::capture()). Kernels without a suite are part of the result.
 pub fn mutate_outputs(command: &[OsString], open: &OpenOptions, options: &MutateProgramOptions) -> Result<MutateSet> {
     let begun = Instant::now();
     let temporary = PrivateFolder::temporary();

@@ -98,7 +98,7 @@ pub struct RaceObject {
     pub shift: u32,
     /// Whether launches may pass its memory as several arguments.
     pub is_shared: bool,
-    /// Of a variable in local memory whose shadow is there, too: its first cell.
+    /// For a variable in local memory whose shadow is there, too: its first cell.
     pub first_cell: u64,
 }
 

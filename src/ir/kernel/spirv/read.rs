@@ -89,7 +89,7 @@ pub fn prepare(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<P
 /// Assembles SPIR-V text and reads the module.
 ///
 /// # Errors
-/// Those of [`read`]; Caller, with its place, if the text is wrong; Environment if spirv-as is missing.
+/// As [`read`]; Caller, with its place, if the text is wrong; Environment if spirv-as is missing.
 pub fn read_text(source: &Path, text: &[u8], options: &KernelOptions) -> Result<Spirv> {
     read(source, &assembler::assemble(source, text, options.deadline)?, options)
 }

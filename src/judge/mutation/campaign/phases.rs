@@ -148,7 +148,7 @@ impl<'a, 'c> Planned<'a, 'c> {
     /// Searches for equal mutants.
     ///
     /// # Errors
-    /// Those of [`Equality::classify`].
+    /// As [`Equality::classify`].
     pub fn classify(self) -> Result<Classified<'a, 'c>> {
         let Planned { mut common, executors, early } = self;
         let Common { campaign, request, set, rows, records, equality, .. } = &mut common;
@@ -173,7 +173,7 @@ impl<'a, 'c> Classified<'a, 'c> {
     /// Builds and loads the mutants that are to run, and runs the original.
     ///
     /// # Errors
-    /// Those of [`Engine::establish_baselines`].
+    /// As [`Engine::establish_baselines`].
     pub fn baseline(self) -> Result<Ready<'a, 'c>> {
         let Classified { common, executors, runs_first } = self;
         let Common { campaign, request, set, ref reuse, ref rows, .. } = common;
@@ -214,7 +214,7 @@ impl<'a, 'c> Ready<'a, 'c> {
     /// Runs the mutants. Proofs that decide about one mutant alone are sought while the device is at work.
     ///
     /// # Errors
-    /// Those of [`Engine::run`] and of the search.
+    /// As [`Engine::run`], and errors of the search.
     pub fn run(self) -> Result<Ran<'a, 'c>> {
         let Ready { mut common, mut engine, runs_first, wanted, pairs } = self;
         let Common { items_interact, reuse, rows, records, equality, equivalence, .. } = &mut common;
@@ -246,7 +246,7 @@ impl<'a, 'c> Ran<'a, 'c> {
     /// Has the simulator judge the mutants whose outcome on a device depends on chance.
     ///
     /// # Errors
-    /// Those of [`judge_on_simulator`].
+    /// As [`judge_on_simulator`].
     pub fn judge(self) -> Result<Judged<'a, 'c>> {
         let Ran { mut common, engine, pairs, reach, open } = self;
         let Common { campaign, request, items_interact, reuse, rows, records, .. } = &mut common;
@@ -262,7 +262,7 @@ impl<'a, 'c> Judged<'a, 'c> {
     /// Seeks proofs for mutants that no test has detected, and runs the pairs.
     ///
     /// # Errors
-    /// Those of [`Equality::prove`] and [`Engine::run`].
+    /// As [`Equality::prove`] and [`Engine::run`].
     pub fn decide(self) -> Result<Decided<'a, 'c>> {
         let Judged { mut common, mut engine, pairs, reach, not_simulated, simulator } = self;
         let Common { rows, records, equality, equivalence, .. } = &mut common;

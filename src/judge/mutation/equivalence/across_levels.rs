@@ -21,7 +21,7 @@ const OPTIMISING: &str = "default<O2>";
 /// left out.
 ///
 /// # Errors
-/// Those of `optimised_forms`.
+/// Errors of `optimised_forms`.
 pub fn forms(under_test: &KernelUnderTest<'_>, mutants: &[Mutant], jobs: usize) -> Result<HashMap<String, String>> {
     let edits: Vec<&Edit> = mutants.iter().map(|mutant| &mutant.edit).collect();
     let module = under_test.module.clone();

@@ -26,7 +26,7 @@ pub type Made = std::result::Result<Variant, String>;
 /// Compiles edited texts and compares their canonical forms with that of `original`.
 ///
 /// # Errors
-/// Those of clang's runs and passes; an edit that does not compile is no error.
+/// Errors of clang's runs and passes; an edit that does not compile is no error.
 pub fn make(
     original: &KernelUnderTest<'_>,
     loaded: &Loaded,

@@ -29,7 +29,7 @@
 
 /* Bits of KASSAY_FLAGS: more intervals than there are numbers; an access outside of its buffer. */
 #define KASSAY_OVERFLOW 1u
-#define KASSAY_BEYOND 2u
+#define KASSAY_OUT_OF_BOUNDS 2u
 
 /* A word of global shadow memory. */
 #define KASSAY_GROUP 40
@@ -172,7 +172,7 @@ KASSAY_INLINE static bool kassay_is_within(__global uint *probe, ulong bytes, ul
     ulong end = bytes < size ? 0 : bytes - size + 1;
     bool is_within = offset < end;
     if (!is_within && strict != 0) {
-        kassay_flag(probe, KASSAY_BEYOND);
+        kassay_flag(probe, KASSAY_OUT_OF_BOUNDS);
     }
     return is_within;
 }

@@ -206,8 +206,8 @@ fn check_started(
 /// `Caller` if it cannot.
 fn check_schedules(first: &dyn Executor, tests: &[Test]) -> Result<()> {
     let capabilities = first.capabilities();
-    let beyond = |test: &&Test| !Schedule::is_map(&test.launch.schedule);
-    if let Some(test) = tests.iter().find(beyond).filter(|_| capabilities.schedules != Schedules::All) {
+    let needs_more = |test: &&Test| !Schedule::is_map(&test.launch.schedule);
+    if let Some(test) = tests.iter().find(needs_more).filter(|_| capabilities.schedules != Schedules::All) {
         return Err(Error::caller(format!(
             "the test `{}` has a schedule, which {} cannot keep",
             test.name,

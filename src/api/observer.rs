@@ -156,7 +156,7 @@ pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let done: Mutex<Vec<Option<Result<R>>>> = Mutex::new(items.iter().map(|_| None).collect());
     std::thread::scope(|scope| {
-        for (begun, runner) in runners.iter_mut().enumerate() {
+        for (started, runner) in runners.iter_mut().enumerate() {
             let (next, finished, done, work) = (&next, &finished, &done, &work);
             let run = move || loop {
                 let i = next.fetch_add(1, Ordering::Relaxed);
@@ -170,7 +170,7 @@ pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
             match std::thread::Builder::new().spawn_scoped(scope, run) {
                 Ok(_) => {}
                 // Those that there are do the work.
-                Err(_) if begun > 0 => break,
+                Err(_) if started > 0 => break,
                 Err(e) => return Err(Error::environment(format!("no thread can be started: {e}"))),
             }
         }

@@ -87,7 +87,7 @@ struct Replayed<'a> {
 pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleResult> {
     check_range("schedules", options.schedules, 1..=100_000)?;
     options.repeats.map_or(Ok(()), |repeats| check_range("repeats", repeats, 1..=100_000))?;
-    let begun = opened.begin();
+    let started = opened.begin();
     opened.check_suite()?;
     let replayed = options.replay.as_ref().map(|replay| recorded(replay, opened)).transpose()?;
     let (mut tests, mut left_out, mut exact, mut ran) = (Vec::new(), Vec::new(), true, None);
@@ -116,7 +116,7 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
     let device = device.as_ref().map(executors::device);
     Ok(ScheduleResult {
         header: Header::new(ScheduleResult::SCHEMA, opened.entry().to_owned(), opened.source(), device, opened.seed()),
-        elapsed_s: begun.elapsed().as_secs_f64(),
+        elapsed_s: started.elapsed().as_secs_f64(),
         schedules: u64::from(options.schedules),
         repeats: u64::from(repeats.unwrap_or(0)),
         summary: scheduling::summary(&tests),

@@ -54,7 +54,7 @@ enum Said {
 fn said(outcome: &Outcome) -> Said {
     match outcome {
         Outcome::HandedOver(why) => Said::HandedOver(why.to_string()),
-        Outcome::Ran(Ran { seen, .. }) if seen.beyond => Said::Other("an access out of bounds".to_owned()),
+        Outcome::Ran(Ran { seen, .. }) if seen.out_of_bounds => Said::Other("an access out of bounds".to_owned()),
         Outcome::Ran(Ran { seen, .. }) => Said::Found(seen.found),
         Outcome::Ended(fault) => Said::Other(fault.to_string()),
     }

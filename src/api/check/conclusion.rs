@@ -35,7 +35,7 @@ pub(super) struct Judging<'a, 'c> {
     pub options: &'a CheckOptions,
     /// Ends further runs.
     pub budget: Budget,
-    pub begun: Instant,
+    pub started: Instant,
     /// The device of the first pass, if there is one.
     pub first_pass: Option<Device>,
     /// Where the kernel's findings are written as suites.
@@ -54,7 +54,7 @@ impl Judging<'_, '_> {
         mut notes: Vec<String>,
         looked: Looked,
     ) -> Result<CheckResult> {
-        let Judging { opened, parsed, options, budget, begun, .. } = *self;
+        let Judging { opened, parsed, options, budget, started, .. } = *self;
         let under_test = &parsed.under_test;
         let source = opened.source();
         // Few kernels diverge.
@@ -114,7 +114,7 @@ impl Judging<'_, '_> {
         let launches = simulators.iter().map(|s| s.launches).sum();
         Ok(CheckResult {
             header: self.header(),
-            elapsed_s: begun.elapsed().as_secs_f64(),
+            elapsed_s: started.elapsed().as_secs_f64(),
             verdict,
             holds_for,
             holds_for_because,
@@ -162,7 +162,7 @@ impl Judging<'_, '_> {
         notes.push(format!("no input was run: {why} ({}); --budget gives more time", self.budget.words()));
         CheckResult {
             header: self.header(),
-            elapsed_s: self.begun.elapsed().as_secs_f64(),
+            elapsed_s: self.started.elapsed().as_secs_f64(),
             verdict: Verdict::Unknown,
             holds_for: HoldsFor::ExploredSchedules,
             holds_for_because: vec!["no input was run".to_owned()],

@@ -336,7 +336,7 @@ impl<'a> Kernels<'a> {
         &mut self,
         at: usize,
         budget: Budget,
-        begun: Instant,
+        started: Instant,
         name: impl Fn(&Arrival) -> Option<String>,
     ) -> Result<Option<(Vec<Arrival>, CheckResult)>> {
         let kernel = &mut self.all[at];
@@ -370,7 +370,8 @@ impl<'a> Kernels<'a> {
         let reproduce = self.options.reproduce.as_ref().map(|folder| folder.join(&kernel.folder));
         let opened = &ready.kernel.opened;
         let result = opened.with(SyntaxTree::Needed, |parsed| {
-            let judging = Judging { opened, parsed, options: self.options, budget, begun, first_pass: None, reproduce };
+            let judging =
+                Judging { opened, parsed, options: self.options, budget, started, first_pass: None, reproduce };
             judging.judge(&ready.code.table, &mut simulators, &cases, simulations, Vec::new(), Looked::default())
         })?;
         Ok(Some((arrivals, result)))

@@ -86,8 +86,8 @@ const SEARCH_SHARE: f64 = 0.5;
 /// # Errors
 /// `Caller` if an option is wrong; `Environment` if the device cannot be used, or reproductions cannot be written.
 pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
-    let begun = opened.begin();
-    let budget = Budget::of(begun, options.budget.as_secs_f64());
+    let started = opened.begin();
+    let budget = Budget::of(started, options.budget.as_secs_f64());
     options.check()?;
     if opened.is_suite() {
         options.check_for_suite()?;
@@ -101,7 +101,7 @@ pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
             own.reproduce = options.reproduce.as_ref().map(|folder| folder.join(format!("values-{}", part + 1)));
         }
         let result = specialisation.with(SyntaxTree::Needed, |parsed| {
-            Checking { opened: specialisation, parsed, options: &own, budget, begun }.run()
+            Checking { opened: specialisation, parsed, options: &own, budget, started }.run()
         })?;
         if let Some(first) = results.first() {
             specialisation.check_same("barriers", join::same_barriers(first, &result))?;
@@ -124,15 +124,15 @@ struct Checking<'a, 'c> {
     parsed: &'a Parsed<'c>,
     options: &'a CheckOptions,
     budget: Budget,
-    begun: Instant,
+    started: Instant,
 }
 
 impl Checking<'_, '_> {
     fn run(&self) -> Result<CheckResult> {
-        let Checking { opened, parsed, options, budget, begun } = *self;
+        let Checking { opened, parsed, options, budget, started } = *self;
         let under_test = &parsed.under_test;
         let reproduce = options.reproduce.clone();
-        let mut judging = Judging { opened, parsed, options, budget, begun, first_pass: None, reproduce };
+        let mut judging = Judging { opened, parsed, options, budget, started, first_pass: None, reproduce };
         let starting = CheckOptions::wants_first_pass(opened.options()).then(|| opened.start(1)).transpose()?;
         let mut inputs = match opened.is_suite() {
             true => Inputs { cases: suite_cases(&parsed.tests, under_test), ..Inputs::default() },

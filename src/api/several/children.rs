@@ -179,11 +179,11 @@ mod tests {
 
     #[test]
     fn work_stops_at_once_when_it_is_to() {
-        let begun = Instant::now();
+        let started = Instant::now();
         let tasks = ["sleep", "sleep", "sleep"].map(task).into();
         let impatient = Impatient(AtomicBool::new(false));
         let all = run(tasks, several_things, 2, "tasks", &impatient, |_, _| panic!("none ends"));
         assert_eq!(all, Ok(false));
-        assert!(begun.elapsed() < Duration::from_secs(50));
+        assert!(started.elapsed() < Duration::from_secs(50));
     }
 }

@@ -237,7 +237,7 @@ where
     M: Measurement<Result: InSet>,
 {
     open.check()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let task = |file: &PathBuf| {
         let given = Assignment { file: file.clone(), open: open.clone(), measurement: measurement(file) };
         Task { name: file.display().to_string(), input: given }
@@ -257,7 +257,7 @@ where
             Err(error) => failed.push(failure(suite, &error)),
         }
     }
-    Ok(SetResult { elapsed_s: begun.elapsed().as_secs_f64(), ..assemble(given, open, kernels, failed) })
+    Ok(SetResult { elapsed_s: started.elapsed().as_secs_f64(), ..assemble(given, open, kernels, failed) })
 }
 
 /// Puts results together.

@@ -76,9 +76,9 @@ mod tests {
     #[test]
     fn a_process_that_nobody_has_asked_for_has_ended() {
         let mut child = std::process::Command::new("true").spawn().unwrap();
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         while is_running(child.id()) {
-            assert!(begun.elapsed().as_secs() < 60);
+            assert!(started.elapsed().as_secs() < 60);
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         assert!(Path::new("/proc").join(child.id().to_string()).exists());

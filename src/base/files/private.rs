@@ -174,8 +174,8 @@ mod tests {
         let mut program = Command::new("sleep").arg("60").env("KASSAY_SPOOL", used.join("x")).spawn().unwrap();
 
         // The system tells of a new process's environment a moment after `spawn` returns.
-        let begun = std::time::Instant::now();
-        while !is_in_use(&used) && begun.elapsed() < std::time::Duration::from_secs(30) {
+        let started = std::time::Instant::now();
+        while !is_in_use(&used) && started.elapsed() < std::time::Duration::from_secs(30) {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         assert!(is_in_use(&used), "a process names it");

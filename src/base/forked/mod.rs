@@ -384,12 +384,12 @@ mod tests {
 
     #[test]
     fn work_ends_at_the_deadline_with_a_late_error() {
-        let begun = Instant::now();
-        let deadline = Some(begun + Duration::from_millis(100));
+        let started = Instant::now();
+        let deadline = Some(started + Duration::from_millis(100));
         let sleep = || Job::new(sleeps, &(), &[]);
         let failed = attempt(Limit::of(LONG).until(deadline), "anything", sleep()).unwrap_err();
-        assert!(failed.is_late() && begun.elapsed() < LONG / 2, "{failed}");
-        let hung = attempt(Limit::of(Duration::from_millis(100)).until(Some(begun + 2 * LONG)), "anything", sleep());
+        assert!(failed.is_late() && started.elapsed() < LONG / 2, "{failed}");
+        let hung = attempt(Limit::of(Duration::from_millis(100)).until(Some(started + 2 * LONG)), "anything", sleep());
         assert!(matches!(&hung, Err(Error::Internal(_))), "{hung:?}");
     }
 

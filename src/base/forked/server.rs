@@ -61,8 +61,8 @@ pub fn begin() {
         WHY.store(THREADS, Ordering::Relaxed);
         return;
     }
-    let begun = fork_server();
-    WHY.store(begun.err().and_then(|error| error.raw_os_error()).unwrap_or(NOT_STARTED), Ordering::Relaxed);
+    let forked = fork_server();
+    WHY.store(forked.err().and_then(|error| error.raw_os_error()).unwrap_or(NOT_STARTED), Ordering::Relaxed);
 }
 
 fn fork_server() -> std::io::Result<()> {

@@ -179,7 +179,7 @@ impl FirstPass<'_, '_> {
             Outcome::Ended(fault) => (unknown(format!("the kernel {fault}")), None),
             Outcome::Ran(Ran { seen, observation, layout }) => {
                 let kernel_ms = observation.kernel_times.last().map(|time| time.as_secs_f64() * 1e3);
-                let verdict = match (seen.found, seen.beyond) {
+                let verdict = match (seen.found, seen.out_of_bounds) {
                     (1.., _) => DeviceVerdict::Racy,
                     (0, true) => DeviceVerdict::Unknown,
                     (0, false) => DeviceVerdict::Clean,

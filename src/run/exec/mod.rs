@@ -357,12 +357,12 @@ pub trait Executor: Send {
         Err(Error::internal("this executor makes no joint launches"))
     }
 
-    /// Waits for the joint sweep that was begun.
+    /// Waits for the joint sweep in flight.
     ///
     /// # Errors
-    /// `Environment` as for [`Executor::run`]; `Internal` if none was begun.
+    /// `Environment` as for [`Executor::run`]; `Internal` if there is none.
     fn finish_jointly(&mut self) -> Result<JointOutcome> {
-        Err(Error::internal("no joint sweep was begun"))
+        Err(Error::internal("no joint sweep is in flight"))
     }
 }
 

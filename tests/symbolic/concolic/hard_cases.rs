@@ -10,9 +10,9 @@ use super::support::{kernel, search, zeros};
 fn covers_all(source: &str, most: usize) {
     let kernel = kernel(source);
     let seed = zeros(&kernel.interface, 16, 4, 64);
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let found = search(&kernel, &seed, &[], Ranges::default(), most);
-    eprintln!("{} proposals, {:?}, {:?}", found.proposals.len(), begun.elapsed(), found.statistics);
+    eprintln!("{} proposals, {:?}, {:?}", found.proposals.len(), started.elapsed(), found.statistics);
     assert!(found.open.is_empty(), "{:?}, {:?}", kernel.names(&found.open), found.statistics);
 }
 

@@ -192,15 +192,15 @@ impl<'a, 'm> Weaver<'a, 'm> {
         let call = |name: &str, args: &[Value<'m>]| -> Result<Value<'m>> {
             Ok(builder.call(runtime::find(view, name)?, args, "").value())
         };
-        let begun = call("__kassay_race_begin", &[probe])?;
-        builder.store(begun, me);
+        let initial = call("__kassay_race_begin", &[probe])?;
+        builder.store(initial, me);
         let first = call("__kassay_race_first", &[probe])?;
         match (local_me, layout.local_shadow) {
             (Some(local_me), LocalShadow::Local) => {
                 builder.store(call("__kassay_race_local_begin", &[])?, local_me);
             }
             (Some(local_me), LocalShadow::Global) => {
-                builder.store(begun, local_me);
+                builder.store(initial, local_me);
             }
             (None, _) => {}
         }

@@ -1,4 +1,4 @@
-//! Removes everything that allows an optimiser to assume that something does not happen: attributes that promise
+//! Removes everything that allows an optimiser to assume that something does not happen: attributes that assert
 //! values, progress or the absence of effects, flags that produce poison, metadata.
 //!
 //! The purpose of the simulator is to observe what a kernel does wrong. The result must not depend on how an optimiser

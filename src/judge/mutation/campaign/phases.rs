@@ -47,7 +47,7 @@ struct Common<'a, 'c> {
     records: Records<'a>,
     equality: Equality<'a, 'c>,
     device: Option<Device>,
-    begun: Instant,
+    started: Instant,
     /// How long equivalents were sought while nothing else was done.
     equivalence: Duration,
 }
@@ -114,7 +114,7 @@ impl<'a, 'c> Planned<'a, 'c> {
         (executors, early): (Vec<Box<dyn Executor>>, Option<EarlySearch>),
         journal: Option<&'a Journal>,
         known: Vec<Entry>,
-        begun: Instant,
+        started: Instant,
     ) -> Planned<'a, 'c> {
         let items_interact = item_interaction::work_items_interact(campaign.under_test);
         let info = executors.first().map(|executor| executor.device());
@@ -139,7 +139,7 @@ impl<'a, 'c> Planned<'a, 'c> {
             records,
             equality,
             device,
-            begun,
+            started,
             equivalence,
         };
         Planned { common, executors, early }
@@ -281,7 +281,7 @@ impl Decided<'_, '_> {
     /// Puts the result together.
     pub fn result(self) -> MutateResult {
         let Decided { common, engine, not_simulated, simulator } = self;
-        let Common { campaign, request, set, reuse, rows, device, begun, equivalence, .. } = common;
+        let Common { campaign, request, set, reuse, rows, device, started, equivalence, .. } = common;
         let tests = test_outcomes(&engine);
         let mut notes: Vec<String> =
             request.changes.iter().map(|changes| on_changed_lines(changes, set.elsewhere)).collect();
@@ -292,7 +292,7 @@ impl Decided<'_, '_> {
         let entry = campaign.under_test.entry.clone();
         let mut done = MutateResult {
             header: Header::new(MutateResult::SCHEMA, entry, campaign.source.clone(), device, request.seed),
-            elapsed_s: begun.elapsed().as_secs_f64(),
+            elapsed_s: started.elapsed().as_secs_f64(),
             configuration: configuration(campaign, request),
             shard: request.shard.map(|s| s.to_string()),
             options: options_of(request),

@@ -12,7 +12,7 @@ use crate::exec::protocol::Reply;
 /// What became of the launch and of the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// The launch was not begun, and others can be.
+    /// The launch was not started, and others can be.
     Refused,
     /// The device began the launch and stopped it, and with it the context.
     Stopped,

@@ -285,7 +285,7 @@ impl Shadow {
         initialised
     }
 
-    /// All work-items of the group have waited for the copies that were begun.
+    /// All work-items of the group have waited for the copies that were started.
     pub fn wait(&mut self, slot: u32) {
         self.complete_pending_write();
         if let Some(slot) = self.groups.slot_mut(slot) {

@@ -15,7 +15,7 @@
 //! | [`wrappers`] | one function for each wrapped call, the same for both ways in |
 //! | [`lifecycle`] | forks, and the end of the process |
 //! | [`capture`] | which launches are kept, and their files |
-//! | [`live`] | woven twins of kernels, which are launched in their place |
+//! | [`live`] | woven replacements of kernels, which are launched in their place |
 //! | [`launch`] | a launch, the memory that it reaches, and the contents of that |
 //! | [`shadow`] | what the program's handles stand for |
 //! | [`platforms`] | their order, where a program has some besides kassay's own |

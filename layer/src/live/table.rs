@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::ask::{self, Compare, Left, Weave};
 use super::once::Once;
 use super::probes::{Mapping, Reader};
+use super::replacement::Replacement;
 use super::reply::{self, Why};
-use super::twin::Twin;
 use super::woven::Woven;
 use crate::boundary::shielded;
 use crate::driver::Driver;
@@ -29,16 +29,16 @@ pub struct Slot {
     pub device: Handle,
     pub context: Handle,
     /// `None`: they run as they are.
-    pub twin: Option<Arc<Twin>>,
+    pub replacement: Option<Arc<Replacement>>,
     generation: u64,
 }
 
 impl Slot {
-    pub fn new(device: Handle, context: Handle, twin: Option<Arc<Twin>>) -> Slot {
-        Slot { device, context, twin, generation: generation::current() }
+    pub fn new(device: Handle, context: Handle, replacement: Option<Arc<Replacement>>) -> Slot {
+        Slot { device, context, replacement, generation: generation::current() }
     }
 
-    /// Releases the twin of a kernel object that has gone. A forked child leaves its parent's alone.
+    /// Releases the replacement of a kernel object that has gone. A forked child leaves its parent's alone.
     pub fn release(self) {
         if self.generation != generation::current() {
             std::mem::forget(self);
@@ -193,7 +193,7 @@ pub fn tell(program: &Id, kernel: &str, why: &Why) {
     tell_once("not-woven", program, kernel, why);
 }
 
-/// Tells kassay why launches of a kernel were not compared with its twin's, once for each reason.
+/// Tells kassay why launches of a kernel were not compared with its replacement's, once for each reason.
 pub fn tell_unverified(program: &Id, kernel: &str, why: &Why) {
     tell_once("not-verified", program, kernel, why);
 }

@@ -221,7 +221,7 @@ fn follow(opened: &Opened, code: &DefUseCode, tests: &[Test]) -> Result<Vec<Foll
     let mut simulators = Vec::new();
     for _ in 0..opened.workers() {
         let mut simulator = Simulator::new(1)?;
-        let program = simulator.load_host(&code.code)?;
+        let program = simulator.load_native(&code.code)?;
         simulators.push((simulator, program));
     }
     let timeout = opened.options().timeout;

@@ -345,7 +345,7 @@ fn left_out(tests: &[(Test, String)], all: usize, what: &str, why: Option<&str>)
 /// Errors of lowering and of the simulator.
 fn goes_without(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Result<bool> + use<>> {
     let mut simulator = Simulator::new(1)?;
-    let program = simulator.load_host(&under_test.for_simulator(&LoweringOptions::default())?)?;
+    let program = simulator.load_native(&under_test.for_simulator(&LoweringOptions::default())?)?;
     Ok(move |test: &Test| {
         let seen =
             simulator.simulate(program, &test.launch, &SimulationOptions::default(), Duration::from_secs(30), &[])?;

@@ -210,7 +210,7 @@ fn start_runners(opened: &Opened, under_test: &KernelUnderTest<'_>) -> Result<(V
     let code = under_test.for_simulator(&LoweringOptions { races: true, ..LoweringOptions::default() })?;
     let runner = |_| {
         let mut simulator = Box::new(Simulator::new(1)?);
-        let program = simulator.load_host(&code)?;
+        let program = simulator.load_native(&code)?;
         Ok(ScheduleRunner::Simulator { simulator, program })
     };
     let runners: Vec<ScheduleRunner> = (0..opened.options().jobs.max(1)).map(runner).collect::<Result<_>>()?;

@@ -12,7 +12,7 @@ use kassay_judge::sync::device_pass::Looked;
 use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
 use kassay_judge::sync::findings::{self, Found, Reader};
 use kassay_judge::sync::{amplification, reproduction, schedule_independence};
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_results::result::check::{
     Amplification, CheckResult, DeviceRun, DeviceVerdict, Finding, FindingKind, HoldsFor, Input, Verdict,
 };
@@ -47,7 +47,7 @@ impl Judging<'_, '_> {
     /// `notes` come before those of the judgement; `looked` is what a first pass on a device saw.
     pub(super) fn judge(
         &self,
-        table: &HostTable,
+        table: &NativeTable,
         simulators: &mut [LoadedSimulator<'_>],
         cases: &[Case],
         simulations: Vec<Simulation>,

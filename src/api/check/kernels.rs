@@ -11,7 +11,7 @@ use kassay_judge::sync::budget::Budget;
 use kassay_judge::sync::checking::{self, Case};
 use kassay_judge::sync::device_pass::Looked;
 use kassay_judge::sync::{inputs, pool};
-use kassay_model::code::{HostCode, LoweringOptions};
+use kassay_model::code::{LoweringOptions, NativeCode};
 use kassay_results::result::check::CheckResult;
 use kassay_run::exec::simulator::observation::Simulation;
 use kassay_run::exec::{ProgramId, Simulator};
@@ -55,7 +55,7 @@ enum State {
 
 struct Ready {
     kernel: HostKernel,
-    code: Arc<HostCode>,
+    code: Arc<NativeCode>,
     number: usize,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Kernels<'a> {
 struct Item<'k> {
     kernel: usize,
     number: usize,
-    code: &'k HostCode,
+    code: &'k NativeCode,
     arrival: Arrival,
     case: Case,
 }
@@ -304,9 +304,9 @@ impl<'a> Kernels<'a> {
         Ok(())
     }
 
-    fn load(&mut self, code: &Arc<HostCode>) -> Result<usize> {
+    fn load(&mut self, code: &Arc<NativeCode>) -> Result<usize> {
         for worker in &mut self.workers {
-            let program = worker.simulator.load_host(code)?;
+            let program = worker.simulator.load_native(code)?;
             worker.programs.push(program);
         }
         Ok(self.workers.first().map_or(0, |worker| worker.programs.len() - 1))

@@ -27,7 +27,7 @@ use kassay_judge::sync::schedule_families::Plan;
 use kassay_judge::sync::solved_inputs::{self, SuspectedConflict};
 use kassay_judge::sync::{inputs, join};
 use kassay_model::code::LoweringOptions;
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_results::result::check::CheckResult;
 use kassay_run::exec::simulator::observation::SimulationOptions;
 use kassay_run::exec::simulator::shadow::FootprintCounter;
@@ -148,7 +148,7 @@ impl Checking<'_, '_> {
         let mut owned: Vec<Simulator> = (0..jobs).map(|_| Simulator::new(1)).collect::<Result<_>>()?;
         let mut simulators = Vec::new();
         for simulator in &mut owned {
-            let program = simulator.load_host(&code)?;
+            let program = simulator.load_native(&code)?;
             simulators.push(LoadedSimulator { simulator, program, timeout: opened.options().timeout, launches: 0 });
         }
         if let Some(simulator) = simulators.first_mut() {
@@ -220,7 +220,12 @@ impl Checking<'_, '_> {
     }
 
     /// Runs the solved launches and adds those in which accesses do conflict.
-    fn add_confirmed(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator<'_>, table: &HostTable) -> Result<()> {
+    fn add_confirmed(
+        &self,
+        inputs: &mut Inputs,
+        simulator: &mut LoadedSimulator<'_>,
+        table: &NativeTable,
+    ) -> Result<()> {
         let suspected = std::mem::take(&mut inputs.suspected);
         let confirmed = solved_inputs::confirmed(simulator, table, suspected, self.budget.share(CONFIRMING_SHARE))?;
         confirmed.cases.into_iter().for_each(|case| add_case(&mut inputs.cases, case));
@@ -262,7 +267,12 @@ impl Checking<'_, '_> {
     }
 
     /// Replaces every input by the input under each of its schedules.
-    fn add_schedules(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator<'_>, table: &HostTable) -> Result<()> {
+    fn add_schedules(
+        &self,
+        inputs: &mut Inputs,
+        simulator: &mut LoadedSimulator<'_>,
+        table: &NativeTable,
+    ) -> Result<()> {
         let (count, seed) = (self.options.schedules as usize, self.opened.seed());
         let mut all = Vec::new();
         let (time, cases) = (self.budget.up_to(SEARCH_SHARE), std::mem::take(&mut inputs.cases));

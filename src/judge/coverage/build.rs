@@ -25,9 +25,9 @@ use kassay_ir::lower::native::prepare;
 use kassay_ir::lower::spirv;
 use kassay_model::code::{Effort, Lowered, LoweringOptions, Target};
 use kassay_model::interface::{Arg, ArgKind, Interface, Type};
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_model::sub_groups::SubGroups;
-use kassay_run::exec::{Code, HostCode, simulator};
+use kassay_run::exec::{Code, NativeCode, simulator};
 use kassay_suite::declared::Declared;
 
 /// A kernel of a loaded file in canonical form, with its interface and sites.
@@ -436,8 +436,8 @@ impl<'c> KernelUnderTest<'c> {
     ///
     /// # Errors
     /// As [`lowering::code`].
-    pub fn for_simulator(&self, options: &LoweringOptions) -> Result<Arc<HostCode>> {
-        self.lower(self.module.clone(), simulator::CAPABILITIES.target, options)?.into_host()
+    pub fn for_simulator(&self, options: &LoweringOptions) -> Result<Arc<NativeCode>> {
+        self.lower(self.module.clone(), simulator::CAPABILITIES.target, options)?.into_native()
     }
 
     /// Prepares a (woven) clone of the kernel for the simulator: inlines everything and inserts hooks, but does not
@@ -445,7 +445,7 @@ impl<'c> KernelUnderTest<'c> {
     ///
     /// # Errors
     /// As [`native::hooked`].
-    pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, HostTable)> {
+    pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, NativeTable)> {
         native::hooked(module, &self.entry, &AccessOptions { races, interface: &self.interface, probe })
     }
 

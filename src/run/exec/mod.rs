@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kassay_base::error::{Error, Result};
-pub use kassay_model::code::{Code, DeviceCode, HostCode, Target};
+pub use kassay_model::code::{Code, DeviceCode, NativeCode, Target};
 use kassay_suite::launch::{Launch, NdRange};
 
 pub use capabilities::{Capabilities, Checks, Joins, Schedules};

@@ -107,12 +107,12 @@ pub fn load(
         },
         Target::Ptx => create_program_with_ptx(context, device, code),
         Target::Source => program::create_program_with_source(context.get(), &[&String::from_utf8_lossy(code)]),
-        Target::Host => Err(CL_INVALID_BINARY),
+        Target::Native => Err(CL_INVALID_BINARY),
     };
     let created = match target {
         Target::Ptx => "clCreateProgramWithBinary",
         Target::Source => "clCreateProgramWithSource",
-        Target::SpirV | Target::Host => "clCreateProgramWithIL",
+        Target::SpirV | Target::Native => "clCreateProgramWithIL",
     };
     let program = Program(raw.map_err(|code| refused(created, code))?);
     if let Err(code) = program::build_program(program.0, &[device], &options, None, std::ptr::null_mut()) {

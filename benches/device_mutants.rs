@@ -165,7 +165,7 @@ impl Bench<'_, '_> {
         let first = layout.slot(0);
         let words = |n| Variation { words: vec![(first + slot::MUTANT, 1 + n % self.mutants)] };
         let variations: Vec<Variation> = (0..self.mutants).map(words).collect();
-        let begun = Instant::now();
+        let started = Instant::now();
         let done = self.executor.sweep(
             self.program,
             &Sweep {
@@ -185,7 +185,7 @@ impl Bench<'_, '_> {
         if faults > 0 {
             return Err(format!("{faults} runs ended the worker").into());
         }
-        Ok(f64::from(self.mutants) / begun.elapsed().as_secs_f64())
+        Ok(f64::from(self.mutants) / started.elapsed().as_secs_f64())
     }
 
     /// Pairs a second with so many runs in a launch: by the clock, and by the kernel's time alone.
@@ -201,7 +201,7 @@ impl Bench<'_, '_> {
         // Times are kept of so many launches only.
         let most = most_runs.saturating_mul(1024).min(MOST_RUNS);
         let mut count = most_runs.saturating_mul(4).max(64).min(most);
-        let mut begun = Instant::now();
+        let mut started = Instant::now();
         let mut is_warm = false;
         loop {
             let words = |n| [1 + n % self.mutants, 0];
@@ -224,11 +224,11 @@ impl Bench<'_, '_> {
                 // The first one compiles what compares, and pages memory in.
                 JointOutcome::Ran { .. } => {
                     is_warm = true;
-                    begun = Instant::now();
+                    started = Instant::now();
                 }
                 JointOutcome::Lost(fault) => return Err(fault.to_string().into()),
             }
-            let elapsed = begun.elapsed();
+            let elapsed = started.elapsed();
             if pairs > 0 && elapsed >= LEAST_TIME {
                 let pairs = pairs as f64;
                 return Ok((pairs / elapsed.as_secs_f64(), pairs / kernel.as_secs_f64()));

@@ -76,7 +76,7 @@ fn bench() -> Result<(), Box<dyn Error>> {
 fn mutate(suite: &Path) -> Result<(MutateResult, f64), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("result.json");
-    let begun = Instant::now();
+    let started = Instant::now();
     let output = Command::new(env!("CARGO_BIN_EXE_kassay"))
         .arg("mutate")
         .arg(suite)
@@ -84,7 +84,7 @@ fn mutate(suite: &Path) -> Result<(MutateResult, f64), Box<dyn Error>> {
         .arg("-o")
         .arg(&file)
         .output()?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     let text = std::fs::read_to_string(&file).map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
     Ok((serde_json::from_str(&text)?, seconds))
 }

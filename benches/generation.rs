@@ -113,9 +113,9 @@ fn generate(suite: &Suite, more: &[&str], budget: &str) -> BenchResult<Tally> {
     command.args(["--quiet", "--budget", budget]).args(more);
     command.args(suite.entry.iter().map(|e| format!("--entry={e}")));
     command.args(suite.options.iter().map(|o| format!("--clang-arg={o}")));
-    let begun = Instant::now();
+    let started = Instant::now();
     let run = command.output()?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     if !run.status.success() {
         return Err(String::from_utf8_lossy(&run.stderr).into_owned().into());
     }

@@ -71,32 +71,32 @@ fn times(shape: &str, blocks: usize) -> BenchResult<(usize, Vec<(&'static str, f
     let context = Context::create();
     let file = KernelFile::parse(&context, &loaded)?;
     let mut all = Vec::new();
-    let mut begun = Instant::now();
-    let mut lap = |name, begun: &mut Instant| {
-        all.push((name, begun.elapsed().as_secs_f64() * 1e3));
-        *begun = Instant::now();
+    let mut started = Instant::now();
+    let mut lap = |name, started: &mut Instant| {
+        all.push((name, started.elapsed().as_secs_f64() * 1e3));
+        *started = Instant::now();
     };
     let under_test = file.under_test("k", &loaded, &build::sources_of(&path))?;
-    lap("sites", &mut begun);
+    lap("sites", &mut started);
     let model = roles::infer(&under_test)?;
-    lap("roles", &mut begun);
+    lap("roles", &mut started);
     let branches = under_test.sites.sites.iter().enumerate().filter(|(_, s)| s.kind == SiteKind::Branch);
     let wanted: Vec<(usize, usize)> =
         branches.flat_map(|(s, site)| (0..site.outcomes.len()).map(move |o| (s, o))).collect();
     let module = under_test.module.clone();
     marks::weave(&module, &under_test.sites, &wanted)?;
-    lap("marks", &mut begun);
+    lap("marks", &mut started);
     let module = promoted::promote(&module, &under_test.entry, &under_test.machine)?;
-    lap("promote", &mut begun);
+    lap("promote", &mut started);
     let program = reader::read(&module, &under_test.entry)?;
-    lap("read", &mut begun);
+    lap("read", &mut started);
     let engine = Engine::new(&program, &model.interface, &[], Ranges::default());
-    lap("graph of states", &mut begun);
+    lap("graph of states", &mut started);
     drop(engine);
     // The set-up and one proof: further proofs are bounded by their time limit.
     let limits = query::Limits { rlimit: 100_000, end: Some(Instant::now() + Duration::from_secs(60)) };
     infeasible::prove(&program, &under_test.interface, &[0], &[], &build::sources_of(&path), &limits);
-    lap("proof", &mut begun);
+    lap("proof", &mut started);
     Ok((program.blocks.len(), all))
 }
 

@@ -335,9 +335,9 @@ fn def_use_ratio(under_test: &KernelUnderTest<'_>, test: &Test, rounds: u32) -> 
         range.global[longest] = groups(longest) / 2 * local[longest];
     }
     let mut simulator = Simulator::new(1)?;
-    let plain = simulator.load_host(&under_test.plain(Target::Host)?.into_host()?)?;
+    let plain = simulator.load_native(&under_test.plain(Target::Native)?.into_native()?)?;
     let code = def_use::build(under_test)?;
-    let followed = simulator.load_host(&code.code)?;
+    let followed = simulator.load_native(&code.code)?;
     let (mut original, mut with_definitions) = (Times(Vec::new()), Times(Vec::new()));
     for _ in 0..=rounds {
         let simulation = simulator.simulate(plain, &test.launch, &SimulationOptions::default(), TIMEOUT, &[])?;

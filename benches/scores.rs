@@ -126,9 +126,9 @@ fn generate(suite: &Suite, folder: &Path, goal: &str, options: &Options) -> Resu
             command.args(["--sample", sample]);
         }
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     finish(&mut command)?;
-    Ok(begun.elapsed().as_secs_f64())
+    Ok(started.elapsed().as_secs_f64())
 }
 
 fn mutate(suite: &Path, output: &Path, options: &Options) -> Result<MutateResult, Box<dyn Error>> {

@@ -13,7 +13,7 @@ use kassay_ir::lower::native::emit::{Effort, emit};
 use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest};
 use kassay_model::options::KernelOptions;
 use kassay_run::exec::simulator::observation::SimulationOptions;
-use kassay_run::exec::{HostCode, ProgramId, Simulator};
+use kassay_run::exec::{NativeCode, ProgramId, Simulator};
 use kassay_suite::launch::{ArgValue, Launch, NdRange};
 
 /// Vector addition, a reduction, a matrix product, and loops of accesses and barriers alone.
@@ -65,10 +65,10 @@ fn launch(global: [u64; 3], local: [u64; 3], args: Vec<ArgValue>) -> Launch {
     Launch::new(NdRange { dims, global, local: Some(local), offset: [0; 3] }, args)
 }
 
-fn code(under_test: &KernelUnderTest<'_>, races: bool) -> BenchResult<Arc<HostCode>> {
+fn code(under_test: &KernelUnderTest<'_>, races: bool) -> BenchResult<Arc<NativeCode>> {
     let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
     let object = emit(&module, &under_test.entry, Effort::Full)?;
-    Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
+    Ok(Arc::new(NativeCode { object, entry: under_test.entry.clone(), table }))
 }
 
 /// Returns the processor time of this thread so far, in seconds. Elapsed time would include other programs.
@@ -110,7 +110,7 @@ fn main() -> BenchResult {
     let sources = build::sources_of(&path);
     let mut measure = |entry: &str, races: bool, launch: &Launch| -> BenchResult<f64> {
         let under_test = file.under_test(entry, &loaded, &sources)?;
-        let program = simulator.load_host(&code(&under_test, races)?)?;
+        let program = simulator.load_native(&code(&under_test, races)?)?;
         time(&mut simulator, program, launch, races)
     };
     let line = [64, 1, 1];

@@ -37,9 +37,9 @@ struct Stages {
 
 impl Stages {
     fn time<T>(&mut self, stage: &'static str, work: impl FnOnce() -> T) -> T {
-        let begun = Instant::now();
+        let started = Instant::now();
         let result = work();
-        self.add(stage, begun.elapsed());
+        self.add(stage, started.elapsed());
         result
     }
 
@@ -89,9 +89,9 @@ fn main() -> BenchResult<()> {
     for _ in 0..rounds {
         measure_stages(&path, &mut stages)?;
         for with_probes in [false, true] {
-            let begun = Instant::now();
+            let started = Instant::now();
             measure_end_to_end(&path, with_probes)?;
-            whole.add(if with_probes { COVER } else { RUN }, begun.elapsed());
+            whole.add(if with_probes { COVER } else { RUN }, started.elapsed());
         }
     }
     stages.print("");

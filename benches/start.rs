@@ -128,9 +128,9 @@ fn check(case: &Case, cache: &[&str]) -> BenchResult<Times> {
 
 fn timed(command: &mut Command, codes: &[i32]) -> BenchResult<Times> {
     let before = spent();
-    let begun = Instant::now();
+    let started = Instant::now();
     let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output()?;
-    let wall = begun.elapsed().as_secs_f64() * 1e3;
+    let wall = started.elapsed().as_secs_f64() * 1e3;
     let cpu = (spent() - before) * 1e3;
     match output.status.code() {
         Some(code) if codes.contains(&code) => Ok([wall, cpu]),

@@ -8,7 +8,7 @@
  * (`first`), and nothing has to be cleared.
  *
  * A work-item first puts its own word in its place, then looks at the other one: of two that access a cell at the same
- * time at least one sees the other. What is already in the shadow memory, or may be told from it, is not written again:
+ * time at least one sees the other. What is already in the shadow memory, or follows from it, is not written again:
  * most accesses only load. */
 
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -29,7 +29,7 @@
 
 /* Bits of KASSAY_FLAGS: more intervals than there are numbers; an access outside of its buffer. */
 #define KASSAY_OVERFLOW 1u
-#define KASSAY_BEYOND 2u
+#define KASSAY_OUT_OF_BOUNDS 2u
 
 /* A word of global shadow memory. */
 #define KASSAY_GROUP 40
@@ -118,7 +118,7 @@ KASSAY_INLINE uint __kassay_race_local_advance(__global uint *probe, uint me) {
     return me + (1u << KASSAY_LOCAL_INTERVAL);
 }
 
-/* At the kernel's end: the next launch begins behind the last interval of this one. */
+/* At the kernel's end: the next launch begins after the last interval of this one. */
 KASSAY_INLINE void __kassay_race_end(__global uint *probe, ulong me) {
     uint last = (uint)(me >> KASSAY_INTERVAL) & KASSAY_MOST_INTERVAL;
     if (last > *(volatile __global uint *)(probe + KASSAY_LAST)) {
@@ -166,13 +166,13 @@ KASSAY_INLINE static void kassay_tell(__global uint *probe, ulong me, uint site,
 }
 
 /* Returns whether `size` bytes at `offset` are within an object of `bytes` bytes. Of an access that can only be to this
- * object (`strict`) it is told if they are not. */
+ * object (`strict`) it is reported if they are not. */
 KASSAY_INLINE static bool kassay_is_within(__global uint *probe, ulong bytes, ulong offset, ulong size, uint strict) {
     /* The same in each iteration of a loop. */
     ulong end = bytes < size ? 0 : bytes - size + 1;
     bool is_within = offset < end;
     if (!is_within && strict != 0) {
-        kassay_flag(probe, KASSAY_BEYOND);
+        kassay_flag(probe, KASSAY_OUT_OF_BOUNDS);
     }
     return is_within;
 }
@@ -182,7 +182,7 @@ KASSAY_INLINE static bool kassay_is_new(ulong word, uint first) {
     return ((uint)(word >> KASSAY_INTERVAL) & KASSAY_MOST_INTERVAL) >= first;
 }
 
-/* Returns whether a word already stands for an access by this work-item in this interval: whoever conflicts with that one
+/* Returns whether a word already stands for an access by this work-item in this interval: what conflicts with that one
  * conflicts with the word. */
 KASSAY_INLINE static bool kassay_includes(ulong word, ulong me) {
     ulong difference = word ^ me;
@@ -209,7 +209,7 @@ KASSAY_INLINE static ulong kassay_flags(ulong word, ulong me) {
 }
 
 /* Adds flags to the word that was just written, because it took the place of another one than was seen before. If it has
- * been replaced meanwhile, whoever did so has its flags from it; only that there are several groups stays true. */
+ * been replaced meanwhile, the work-item that did so has its flags from it; only that there are several groups stays true. */
 static void kassay_add(volatile __global ulong *place, ulong mine, ulong more) {
     while (more != 0) {
         ulong now = atom_cmpxchg(place, mine, mine | more);
@@ -410,8 +410,8 @@ KASSAY_INLINE static uint kassay_local_put(volatile __local uint *place, uint se
     return old;
 }
 
-/* Returns whether another work-item reads the cell in this interval, as far as the two meet: whoever comes later takes the
- * place of the earlier one, who then finds the later one there. What stood there before is never seen. */
+/* Returns whether another work-item reads the cell in this interval, as far as the two meet: the later one takes the
+ * place of the earlier one, which then finds the later one there. What stood there before is never seen. */
 KASSAY_INLINE static bool kassay_local_meets(__local uint *shadow, uint number, uint me) {
     volatile __local uint *place = shadow + (number & (KASSAY_MEETINGS - 1));
     uint mine = number << 10 | (me >> KASSAY_LOCAL_ITEM & 0x3ff);
@@ -503,7 +503,7 @@ KASSAY_INLINE static void kassay_local_atomic(__global uint *probe, __local uint
     if ((writer ^ me) >> KASSAY_LOCAL_ITEM == 0 || (is_atomic && kassay_local_includes(writer, me))) {
         return;
     }
-    /* What it takes the place of counts only if it is atomic; else it conflicts, and is told. */
+    /* What it takes the place of counts only if it is atomic; else it conflicts, and is reported. */
     uint old = kassay_local_put((volatile __local uint *)cell, writer, me, me | KASSAY_LOCAL_ATOMIC | site);
     uint reader = *((volatile __local uint *)cell + 1);
     bool by_writer = kassay_local_conflicts_with_atomic(old, me);

@@ -1,5 +1,5 @@
-/* Images and samplers for devices that get none (`lower::image_buffers`): an image is a pointer to its descriptor, with the texels
- * behind it; a sampler is the bits of its literal.
+/* Images and samplers for devices that get none (`lower::image_buffers`): an image is a pointer to its descriptor, which the
+ * texels follow; a sampler is the bits of its literal.
  *
  * What is read and written is what the simulator reads and writes (`exec::simulator::image`); tests compare both. */
 

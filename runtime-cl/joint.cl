@@ -49,9 +49,9 @@ KASSAY_INLINE void __kassay_joint_enter(__global const uint *probe, __private ui
             }
         }
         __global const uint *segment = table + low * KASSAY_SEGMENT_WORDS;
-        uint behind = number - segment[0];
-        uint lane = behind / segment[3];
-        number = behind - lane * segment[3];
+        uint within = number - segment[0];
+        uint lane = within / segment[3];
+        number = within - lane * segment[3];
         parameters = segment[1];
         slot = probe[KASSAY_FIRST_SLOT] + (segment[2] + lane) * KASSAY_SLOT_WORDS;
         memory = ((ulong)segment[4] | (ulong)segment[5] << 32) + lane * ((ulong)segment[6] | (ulong)segment[7] << 32);

@@ -116,7 +116,7 @@ fn collected(value: &Value) -> Vec<Value> {
     parts
 }
 
-/// Changes the value that is `left` values behind this one.
+/// Changes the value that is `left` values after this one.
 fn change(value: &mut Value, left: &mut usize, parts: &[Value], random: &mut ChaCha8Rng) -> bool {
     if *left == 0 {
         alter(value, parts, random);

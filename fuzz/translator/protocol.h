@@ -11,7 +11,7 @@ enum { MOST_ARGUMENTS = 32, FILES = 3 };
 
 struct Call {
   unsigned arguments;
-  char text[8192]; // the working directory and the arguments, each with a zero behind it
+  char text[8192]; // the working directory and the arguments, each with a zero at its end
 };
 
 static inline int address(const char *path, struct sockaddr_un *name) {

@@ -15,7 +15,7 @@
 //! | [`wrappers`] | one function for each wrapped call, the same for both ways in |
 //! | [`lifecycle`] | forks, and the end of the process |
 //! | [`capture`] | which launches are kept, and their files |
-//! | [`live`] | woven twins of kernels, which are launched in their place |
+//! | [`live`] | woven replacements of kernels, which are launched in their place |
 //! | [`launch`] | a launch, the memory that it reaches, and the contents of that |
 //! | [`shadow`] | what the program's handles stand for |
 //! | [`platforms`] | their order, where a program has some besides kassay's own |
@@ -26,7 +26,7 @@
 //! | [`lock`], [`generation`] | locks that outlive failures; which process this is after forks |
 
 // The whole crate is a C boundary: nearly every function takes handles and pointers on trust, as OpenCL's specification
-// lets the driver behind it do. An unsafe function says in its documentation what it trusts.
+// lets the driver below it do. An unsafe function says in its documentation what it trusts.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 mod boundary;

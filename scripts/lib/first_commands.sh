@@ -6,10 +6,10 @@
 
 # expect CODE PATTERN COMMAND...: runs the command and fails unless it ends with CODE and prints PATTERN (extended).
 expect() {
-  local wanted=$1 pattern=$2 code=0 begun=$EPOCHREALTIME output
+  local wanted=$1 pattern=$2 code=0 started=$EPOCHREALTIME output
   shift 2
   output=$("$@" 2>&1) || code=$?
-  printf '  %6.1f s  %s\n' "$(awk "BEGIN { print $EPOCHREALTIME - $begun }")" "$*"
+  printf '  %6.1f s  %s\n' "$(awk "BEGIN { print $EPOCHREALTIME - $started }")" "$*"
   if [[ $code -ne $wanted ]]; then
     printf '%s\nFAILED: ended with %s instead of %s: %s\n' "$output" "$code" "$wanted" "$*" >&2
     return 1

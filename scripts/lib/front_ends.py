@@ -1,4 +1,4 @@
-"""Front ends that compile OpenCL C to SPIR-V: clang 22 by itself, clang 15 with llvm-spirv, and spirv-opt behind them.
+"""Front ends that compile OpenCL C to SPIR-V: clang 22 by itself, clang 15 with llvm-spirv, and spirv-opt after them.
 
 For the scripts that compare what kassay makes of a kernel's source and of its SPIR-V.
 """
@@ -83,8 +83,8 @@ def translated(translator_name, clang_flags=(), translator_flags=()):
     return ["clang-15", translator_name], compile_to
 
 
-def behind(name, *flags):
-    """A front end with spirv-opt behind it."""
+def optimised(name, *flags):
+    """A front end whose output goes through spirv-opt."""
     needs, compile_before = COMPILERS[name]
 
     def compile_to(kernel, output):
@@ -123,8 +123,8 @@ COMPILERS = {
     "clang15-new-nonsemantic": translated("llvm-spirv (newer)", ["-g"], [NONSEMANTIC]),
 }
 FRONT_ENDS = dict(COMPILERS)
-FRONT_ENDS.update({f"{name}+opt": behind(name, "-O") for name in COMPILERS})
-FRONT_ENDS.update({f"{name}+strip": behind(name, "--strip-debug") for name in COMPILERS})
+FRONT_ENDS.update({f"{name}+opt": optimised(name, "-O") for name in COMPILERS})
+FRONT_ENDS.update({f"{name}+strip": optimised(name, "--strip-debug") for name in COMPILERS})
 
 
 def kernels(filters):

@@ -71,7 +71,7 @@ fn quoted(word: &str) -> String {
     if word.contains([' ', '\t']) { format!("\"{word}\"") } else { word.to_owned() }
 }
 
-/// Compares what a test's launches have left: kassay's code, and the source. `types`: of the memory behind arguments,
+/// Compares what a test's launches have left: kassay's code, and the source. `types`: of the arguments' memory,
 /// by position; `again` runs the source once more.
 pub fn compared<E>(
     test: &Test,

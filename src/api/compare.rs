@@ -105,7 +105,7 @@ impl Entry {
 /// `Caller` if an option is wrong or the only suite is; those of the device and of the journal. Of several suites,
 /// those that fail are named in the result.
 pub fn compare(suites: &[impl AsRef<Path>], open: &OpenOptions, options: &CompareOptions) -> Result<CompareResult> {
-    let begun = Instant::now();
+    let started = Instant::now();
     options.check(open)?;
     let suites: Vec<&Path> = suites.iter().map(AsRef::as_ref).collect();
     if suites.is_empty() {
@@ -158,7 +158,7 @@ pub fn compare(suites: &[impl AsRef<Path>], open: &OpenOptions, options: &Compar
             join_devices(kernels.iter().filter_map(|kernel| kernel.device.as_ref())),
             seed,
         ),
-        elapsed_s: begun.elapsed().as_secs_f64(),
+        elapsed_s: started.elapsed().as_secs_f64(),
         configuration,
         shard: options.shard.map(|shard| shard.to_string()),
         options: options.of_result(),
@@ -395,7 +395,7 @@ fn run_level(
     open: &OpenOptions,
     options: &CompareOptions,
 ) -> Result<LevelRun> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let opened: Opened = open.clone().level(level).open_with_more(suite, more.to_vec())?;
     let mutate_options = MutateOptions::new().repeats(options.repeats).full_matrix(true);
     let found = RefCell::new((HashMap::new(), CodeSize::default()));
@@ -405,7 +405,7 @@ fn run_level(
         Ok(())
     })?;
     let (level, (forms, code)) = (level.name().to_owned(), found.into_inner());
-    Ok(LevelRun { level, result, forms, code, elapsed_s: begun.elapsed().as_secs_f64() })
+    Ok(LevelRun { level, result, forms, code, elapsed_s: started.elapsed().as_secs_f64() })
 }
 
 /// Returns by id what the mutants that count become when they are optimised: a mutant that equals the original or

@@ -73,7 +73,7 @@ struct Runner {
 /// no device or it fails. Faults of the kernel are part of the result.
 pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
     check_range("repeats", options.repeats, 1..=1000)?;
-    let begun = opened.begin();
+    let started = opened.begin();
     opened.check_suite()?;
     let beside = options.against_source.then(|| run::beside_sources(opened)).transpose()?.unwrap_or_default();
     let specialisations = opened.specialisations();
@@ -137,7 +137,7 @@ pub fn cover(opened: &Opened, options: &CoverOptions) -> Result<CoverResult> {
         let entry = under_test.entry.clone();
         Ok(CoverResult {
             header: Header::new(CoverResult::SCHEMA, entry, source.clone(), Some(device), opened.seed()),
-            elapsed_s: begun.elapsed().as_secs_f64(),
+            elapsed_s: started.elapsed().as_secs_f64(),
             coverage: Coverage {
                 mcdc: mcdc.as_ref().map(Mcdc::ratio),
                 def_use: def_use.as_ref().map(DefUse::total),
@@ -221,7 +221,7 @@ fn follow(opened: &Opened, code: &DefUseCode, tests: &[Test]) -> Result<Vec<Foll
     let mut simulators = Vec::new();
     for _ in 0..opened.workers() {
         let mut simulator = Simulator::new(1)?;
-        let program = simulator.load_host(&code.code)?;
+        let program = simulator.load_native(&code.code)?;
         simulators.push((simulator, program));
     }
     let timeout = opened.options().timeout;

@@ -35,7 +35,7 @@ impl Loading {
     /// Starts executors, one per test at most, and begins to load the original kernel.
     ///
     /// # Errors
-    /// Those of [`start_executors`]; `Internal` if the kernel cannot be lowered.
+    /// As [`start_executors`]; `Internal` if the kernel cannot be lowered.
     pub fn begin(opened: &Opened, parsed: &Parsed<'_>) -> Result<Loading> {
         let under_test = &parsed.under_test;
         let starting = opened.start(opened.workers())?;
@@ -89,7 +89,7 @@ impl Loading {
 /// Does what [`note_sub_groups`] does for a kernel that is not loaded, on an executor that is ready.
 ///
 /// # Errors
-/// Those of loading the kernel.
+/// Errors of loading the kernel.
 pub(super) fn note_sub_groups_of(
     opened: &Opened,
     under_test: &KernelUnderTest,
@@ -158,7 +158,7 @@ pub(super) fn with_local_sizes(tests: &[Test], interface: &Interface, device: &D
 /// Waits for executors and returns them, at least one.
 ///
 /// # Errors
-/// Those of the device; `Caller` if it does not support a test's schedule.
+/// Errors of the device; `Caller` if it does not support a test's schedule.
 pub(super) fn start_executors(
     opened: &Opened,
     starting: StartingExecutors,
@@ -170,7 +170,7 @@ pub(super) fn start_executors(
 /// Waits for executors as [`start_executors`] does, while this thread does something else.
 ///
 /// # Errors
-/// Those of [`start_executors`], else those of `meanwhile`.
+/// As [`start_executors`], else those of `meanwhile`.
 pub(super) fn start_executors_during<T>(
     opened: &Opened,
     starting: StartingExecutors,
@@ -206,8 +206,8 @@ fn check_started(
 /// `Caller` if it cannot.
 fn check_schedules(first: &dyn Executor, tests: &[Test]) -> Result<()> {
     let capabilities = first.capabilities();
-    let beyond = |test: &&Test| !Schedule::is_map(&test.launch.schedule);
-    if let Some(test) = tests.iter().find(beyond).filter(|_| capabilities.schedules != Schedules::All) {
+    let needs_more = |test: &&Test| !Schedule::is_map(&test.launch.schedule);
+    if let Some(test) = tests.iter().find(needs_more).filter(|_| capabilities.schedules != Schedules::All) {
         return Err(Error::caller(format!(
             "the test `{}` has a schedule, which {} cannot keep",
             test.name,
@@ -305,7 +305,7 @@ fn without_returns(
     Ok((left, Some(note)))
 }
 
-/// Returns why a device must not run launches of the kernel of which nobody has seen what their work-items do.
+/// Returns why a device must not run launches of the kernel whose work-items have not been observed before.
 pub(super) fn unfit_for(under_test: &KernelUnderTest<'_>, executor: &dyn Executor) -> Option<String> {
     (!executor.capabilities().skips_returned && under_test.may_go_without()).then(|| {
         let (kernel, device) = (&under_test.entry, &executor.device().name);
@@ -342,10 +342,10 @@ fn left_out(tests: &[(Test, String)], all: usize, what: &str, why: Option<&str>)
 /// gives each test 30 s.
 ///
 /// # Errors
-/// Those of lowering and of the simulator.
+/// Errors of lowering and of the simulator.
 fn goes_without(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Result<bool> + use<>> {
     let mut simulator = Simulator::new(1)?;
-    let program = simulator.load_host(&under_test.for_simulator(&LoweringOptions::default())?)?;
+    let program = simulator.load_native(&under_test.for_simulator(&LoweringOptions::default())?)?;
     Ok(move |test: &Test| {
         let seen =
             simulator.simulate(program, &test.launch, &SimulationOptions::default(), Duration::from_secs(30), &[])?;

@@ -43,7 +43,7 @@ const MIN_LAUNCH_SHARE: f64 = 0.1;
 const MIN_LAUNCH_TIME: Duration = Duration::from_secs(1);
 
 /// The folder, in that of the suite, of tests that break what the seeds have in common.
-const BEYOND: &str = "beyond";
+const OUTSIDE_INVARIANTS: &str = "beyond";
 
 options! {
     /// Options of [`generate`].
@@ -110,7 +110,7 @@ pub enum Goal {
 /// `Caller` if the kernel, an option or the interface file is wrong, or tests of a suite that was opened have different
 /// values of specialisation constants; those of the device, the journal and the folder.
 pub fn generate(opened: &Opened, folder: impl AsRef<Path>, options: &GenerateOptions) -> Result<GenerateResult> {
-    let begun = opened.begin();
+    let started = opened.begin();
     options.check(opened.options(), folder.as_ref())?;
     let device = &opened.options().device;
     // Detects a missing device before the work starts instead of halfway through it.
@@ -120,7 +120,7 @@ pub fn generate(opened: &Opened, folder: impl AsRef<Path>, options: &GenerateOpt
     opened.with(SyntaxTree::Needed, |parsed| {
         let with_vectors = (options.goal == Goal::Mcdc).then(|| parsed.under_test.with_vectors()).transpose()?;
         let under_test = with_vectors.as_ref().unwrap_or(&parsed.under_test);
-        Generating { opened, parsed, under_test, options, folder: folder.as_ref(), begun }.run()
+        Generating { opened, parsed, under_test, options, folder: folder.as_ref(), started }.run()
     })
 }
 
@@ -154,13 +154,13 @@ struct Generating<'a, 'c> {
     under_test: &'a KernelUnderTest<'c>,
     options: &'a GenerateOptions,
     folder: &'a Path,
-    begun: Instant,
+    started: Instant,
 }
 
 impl Generating<'_, '_> {
     fn run(&self) -> Result<GenerateResult> {
-        let Generating { opened, parsed, under_test, options, folder, begun } = *self;
-        let deadline = begun.checked_add(options.budget);
+        let Generating { opened, parsed, under_test, options, folder, started } = *self;
+        let deadline = started.checked_add(options.budget);
         check_launchable(&under_test.interface)?;
         under_test.fits_the_simulator()?;
         let (seed, jobs) = (opened.seed(), opened.options().jobs);
@@ -175,7 +175,7 @@ impl Generating<'_, '_> {
         std::fs::create_dir_all(folder).map_err(|e| write::no_folder(folder, &e))?;
         let _claim = OutputLock::of_folder(folder)?;
         output_dir::check(folder)?;
-        output_dir::check(&folder.join(BEYOND))?;
+        output_dir::check(&folder.join(OUTSIDE_INVARIANTS))?;
         let (mut wishes, interface_text) = self.read_or_write_wishes(&model)?;
         wishes.apply(&mut model);
         wishes.seeds = self.seeds(&model, &wishes);
@@ -198,7 +198,7 @@ impl Generating<'_, '_> {
         let min_launch_time = options.budget.mul_f64(MIN_LAUNCH_SHARE).min(MIN_LAUNCH_TIME);
         let all = Limits {
             // The preparation may have used up the budget; some launches are made nevertheless.
-            end: (begun + options.budget).max(Instant::now() + min_launch_time),
+            end: (started + options.budget).max(Instant::now() + min_launch_time),
             max_execs: options.max_execs,
             attempts: if options.fuzz { options.attempts } else { 0 },
             launch: opened.options().timeout,
@@ -213,7 +213,7 @@ impl Generating<'_, '_> {
             limits,
             solve: options.smt,
             tests: options.tests,
-            begun,
+            started,
             source: source.clone(),
             analysis_time,
         };
@@ -225,7 +225,7 @@ impl Generating<'_, '_> {
             observer.progress(executions, &format!("{covered} of {all} outcomes covered"));
         };
         let (mut instrumented, mut generated) = match instrumented {
-            Err(e) if e.is_late() => (None, campaign::without_launches(under_test, &source, begun, &e)),
+            Err(e) if e.is_late() => (None, campaign::without_launches(under_test, &source, started, &e)),
             instrumented => {
                 let mut instrumented = instrumented?;
                 let generated = campaign::generate(
@@ -290,7 +290,7 @@ impl Generating<'_, '_> {
     /// Writes the tests that break likely invariants as a suite of their own; an earlier one is replaced even if there
     /// are none.
     fn write_outside(&self, kernel: Kernel<'_>, tests: &[TestInput]) -> Result<()> {
-        let folder = self.folder.join(BEYOND);
+        let folder = self.folder.join(OUTSIDE_INVARIANTS);
         if tests.is_empty() && !folder.join("suite.toml").exists() {
             return Ok(());
         }
@@ -300,10 +300,10 @@ impl Generating<'_, '_> {
 
     /// Writes an empty suite for a kernel whose analysis exceeded the budget.
     fn unanalysed(&self, late: &Error) -> Result<GenerateResult> {
-        let Generating { opened, under_test, folder, begun, .. } = *self;
+        let Generating { opened, under_test, folder, started, .. } = *self;
         std::fs::create_dir_all(folder).map_err(|e| write::no_folder(folder, &e))?;
         output_dir::check(folder)?;
-        let generated = campaign::without_launches(under_test, &opened.source(), begun, late);
+        let generated = campaign::without_launches(under_test, &opened.source(), started, late);
         let arguments = opened.kernel_options().as_arguments();
         let spec = &opened.kernel_options().spec;
         let kernel = Kernel { path: opened.kernel_file(), options: &arguments, spec };
@@ -403,7 +403,7 @@ impl Generating<'_, '_> {
                 self.opened.seed(),
             ),
             configuration,
-            elapsed_s: self.begun.elapsed().as_secs_f64(),
+            elapsed_s: self.started.elapsed().as_secs_f64(),
             coverage: generated.coverage,
             goals: generated.goals,
             tests,

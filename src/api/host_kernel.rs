@@ -224,7 +224,7 @@ pub(super) fn place(open: &OpenOptions, at: &Folder<'_>, base: &str, code: &Code
             contents.extend(placed.files.into_iter().map(|(name, bytes)| (name, bytes.into())));
             search = placed.search;
             if rename(&mut contents, &mut options, &placed.places) {
-                // Behind the others: only what was renamed is found there.
+                // After the others: only what was renamed is found there.
                 search.push(OWN.into());
             }
             // A folder that is gone holds nothing, and its name may be another one in the next run.

@@ -181,7 +181,7 @@ impl OpenOptions {
     /// Reads a suite and its kernel as [`OpenOptions::open`] does.
     ///
     /// # Errors
-    /// Those of [`OpenOptions::open`]; `Caller` if tests have different values of specialisation constants.
+    /// As [`OpenOptions::open`]; `Caller` if tests have different values of specialisation constants.
     #[doc(hidden)]
     pub fn parse_suite<'c>(&self, context: &'c Context, suite: &Path) -> Result<Parsed<'c>> {
         let input = Input::suite(suite, self)?;
@@ -195,7 +195,7 @@ impl OpenOptions {
     /// Reads a kernel as [`OpenOptions::open_kernel`] does.
     ///
     /// # Errors
-    /// Those of [`OpenOptions::open_kernel`].
+    /// As [`OpenOptions::open_kernel`].
     #[doc(hidden)]
     pub fn parse_kernel<'c>(&self, context: &'c Context, kernel: &Path) -> Result<Parsed<'c>> {
         let input = Input::kernel(kernel, self)?;

@@ -69,7 +69,7 @@ pub struct Inspected {
 /// `Caller` if the kernel cannot be compiled or an option is wrong; `Environment` if clang or LLVM's SPIR-V backend
 /// fails.
 pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOptions) -> Result<Inspected> {
-    let (begun, path) = (Instant::now(), kernel.as_ref());
+    let (started, path) = (Instant::now(), kernel.as_ref());
     let source = path.display().to_string();
     let (level, selection) = (open.level, Selection::parse_at(&options.operators, open.level.operators())?);
     open.check()?;
@@ -146,7 +146,7 @@ pub fn inspect(kernel: impl AsRef<Path>, open: &OpenOptions, options: &InspectOp
     }
     let header = Header::new(InspectResult::SCHEMA, names.join(","), source, None, open.seed.unwrap_or(0));
     let spec_constants = loaded.spirv.iter().flat_map(|spirv| &spirv.constants).map(spec_constant).collect();
-    let result = InspectResult { header, elapsed_s: begun.elapsed().as_secs_f64(), kernels, spec_constants, notes };
+    let result = InspectResult { header, elapsed_s: started.elapsed().as_secs_f64(), kernels, spec_constants, notes };
     Ok(Inspected { result, graph, interface: tables })
 }
 

@@ -16,7 +16,7 @@ use super::opened::Opened;
 /// nothing that it counts. Def-use is also absent, with the reason, if definitions cannot be followed in the kernel.
 ///
 /// # Errors
-/// Those of [`cover`].
+/// As [`cover`].
 pub(super) fn measure(opened: &Opened) -> Result<(Vec<Metric>, Vec<MetricLeftOut>)> {
     let options = CoverOptions::new().mcdc(Some(Criterion::Masking)).repeats(1);
     let (result, left_out) = match cover(opened, &options.clone().def_use(true)) {

@@ -74,7 +74,7 @@ pub use tally::{tally, tally_by, tally_mutants};
 /// ```
 ///
 /// # Errors
-/// Those of [`OpenOptions::open`].
+/// As [`OpenOptions::open`].
 pub fn open(suite: impl AsRef<Path>) -> Result<Opened> {
     OpenOptions::new().open(suite)
 }

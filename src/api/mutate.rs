@@ -61,7 +61,7 @@ options! {
         strategy: Strategy = Strategy::Schemata,
         /// Whether mutants whose value never differs from the original's in a test are left out of it.
         prune: bool = true,
-        /// Whether survivors that no data could kill in launches of the tests' sizes are told apart
+        /// Whether survivors that no data could kill in launches of the tests' sizes are distinguished
         /// ([`Status::EquivalentForLaunches`](kassay_results::result::mutate::Status::EquivalentForLaunches)).
         launch_facts: bool = true,
         /// Whether a launch may combine runs of several mutants.

@@ -86,22 +86,22 @@ impl Observer for Keeper {
 }
 
 /// Tells an observer what happens in the specialisations of a suite: each note once, and no warnings about the kernel,
-/// which it has been told when the suite was opened.
+/// which it was given when the suite was opened.
 #[derive(Debug)]
 pub(super) struct OfSpecialisations {
     observer: Arc<dyn Observer>,
-    told: Mutex<HashSet<String>>,
+    noted: Mutex<HashSet<String>>,
 }
 
 impl OfSpecialisations {
     pub fn new(observer: Arc<dyn Observer>) -> OfSpecialisations {
-        OfSpecialisations { observer, told: Mutex::default() }
+        OfSpecialisations { observer, noted: Mutex::default() }
     }
 }
 
 impl Observer for OfSpecialisations {
     fn note(&self, text: &str) {
-        let is_new = self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned());
+        let is_new = self.noted.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned());
         if is_new {
             self.observer.note(text);
         }
@@ -124,7 +124,7 @@ impl Observer for OfSpecialisations {
     }
 }
 
-/// Work that the observer has been told of; tells it of the end when dropped.
+/// Work that the observer has been informed of; tells it of the end when dropped.
 pub(super) struct Work<'a>(&'a dyn Observer);
 
 impl<'a> Work<'a> {
@@ -156,7 +156,7 @@ pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let done: Mutex<Vec<Option<Result<R>>>> = Mutex::new(items.iter().map(|_| None).collect());
     std::thread::scope(|scope| {
-        for (begun, runner) in runners.iter_mut().enumerate() {
+        for (started, runner) in runners.iter_mut().enumerate() {
             let (next, finished, done, work) = (&next, &finished, &done, &work);
             let run = move || loop {
                 let i = next.fetch_add(1, Ordering::Relaxed);
@@ -170,7 +170,7 @@ pub(super) fn run_parallel<T: Sync, R: Send, L: Send>(
             match std::thread::Builder::new().spawn_scoped(scope, run) {
                 Ok(_) => {}
                 // Those that there are do the work.
-                Err(_) if begun > 0 => break,
+                Err(_) if started > 0 => break,
                 Err(e) => return Err(Error::environment(format!("no thread can be started: {e}"))),
             }
         }

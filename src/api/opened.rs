@@ -90,7 +90,7 @@ impl OpenOptions {
 
 impl Opened {
     fn suite(path: &Path, options: &OpenOptions) -> Result<Opened> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let input = Input::suite(path, options)?;
         let tests = input.suite.as_ref().map_or(0, |suite| suite.tests.len());
         let workers = match options.start {
@@ -100,7 +100,7 @@ impl Opened {
         };
         let start = |count| StartingExecutors::start(&options.device, &options.workers(), count);
         let starting = workers.map(start).transpose()?;
-        Opened::compile_first(begun, input, starting)
+        Opened::compile_first(started, input, starting)
     }
 
     fn kernel(path: &Path, options: &OpenOptions) -> Result<Opened> {
@@ -112,7 +112,7 @@ impl Opened {
         Opened::compile_first(Instant::now(), input, None)
     }
 
-    fn compile_first(begun: Instant, input: Input, starting: Option<StartingExecutors>) -> Result<Opened> {
+    fn compile_first(started: Instant, input: Input, starting: Option<StartingExecutors>) -> Result<Opened> {
         let mut opened = Opened::uncompiled(input, starting);
         let compiled = opened.compiled(opened.input.preferred_tree())?;
         let specialisations = compiled.with_dependent(|_, parsed| opened.input.specialisations(&parsed.loaded))?;
@@ -124,7 +124,7 @@ impl Opened {
             specialisation.compiled(specialisation.input.preferred_tree())?;
             opened.specialisations.push(specialisation);
         }
-        opened.opening.set(begun.elapsed());
+        opened.opening.set(started.elapsed());
         Ok(opened)
     }
 
@@ -258,7 +258,7 @@ impl Opened {
     /// Opens some of the suite's tests for the simulator, which may take so long for each.
     ///
     /// # Errors
-    /// Those of [`OpenOptions::open`].
+    /// As [`OpenOptions::open`].
     pub(super) fn on_simulator(&self, names: &[String], timeout: Duration) -> Result<Opened> {
         let Input { suite, kernel, options, kernel_options, .. } = &self.input;
         let suite = suite.as_ref().map(|suite| {

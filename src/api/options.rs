@@ -194,7 +194,7 @@ impl OpenOptions {
     /// Returns the options for compiling a kernel's file without a suite.
     ///
     /// # Errors
-    /// Those of [`OpenOptions::sandbox_around`].
+    /// As [`OpenOptions::sandbox_around`].
     pub(super) fn options_for(&self, kernel: &Path) -> Result<KernelOptions> {
         Ok(KernelOptions { sandbox: self.sandbox_around(kernel)?, ..self.kernel_options(Vec::new()) })
     }

@@ -37,24 +37,24 @@ pub(super) fn more_tests(opened: &Opened, wanted: u64) -> Result<Vec<Test>> {
     opened.with(SyntaxTree::Needed, |parsed| {
         let under_test = &parsed.under_test;
         under_test.fits_the_simulator()?;
-        let begun = Instant::now();
-        let deadline = begun.checked_add(BUDGET);
+        let started = Instant::now();
+        let deadline = started.checked_add(BUDGET);
         let observing = observed::begin(under_test, deadline)?;
         let model = roles::infer_until(under_test, deadline)?;
         let mut instrumented = Instrumented::load(under_test, opened.options().jobs as usize, observing)?;
         let options = Options {
             seed: opened.seed(),
             limits: Limits {
-                end: begun + BUDGET,
+                end: started + BUDGET,
                 max_execs: Some(LAUNCHES_FIRST + wanted.saturating_mul(LAUNCHES)),
                 attempts: ATTEMPTS,
                 launch: opened.options().timeout,
             },
             solve: true,
             tests: wanted,
-            begun,
+            started,
             source: opened.source(),
-            analysis_time: begun.elapsed(),
+            analysis_time: started.elapsed(),
         };
         let constraints = UserConstraints::none(&under_test.interface);
         let mut ignored = |_: u64, _: usize, _: usize| {};

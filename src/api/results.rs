@@ -113,7 +113,7 @@ pub fn report(results: &[impl AsRef<Path>], output: impl AsRef<Path>) -> Result<
 /// Converts results to several files, each in the format that stands with it; if one cannot be made, none is written.
 ///
 /// # Errors
-/// Those of [`report`].
+/// As [`report`].
 pub fn report_to(results: &[impl AsRef<Path>], outputs: &[(&Format, PathBuf)]) -> Result<()> {
     let results: Vec<PathBuf> = results.iter().map(|path| path.as_ref().to_owned()).collect();
     kassay_results::report::convert_to(&results, outputs)

@@ -73,7 +73,7 @@ type Runs<'r> = dyn FnMut(Of) -> Result<std::result::Result<Ended, String>> + 'r
 /// no device or it fails, or outputs cannot be saved. Faults of the kernel are part of the result.
 pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
     options.check()?;
-    let begun = opened.begin();
+    let started = opened.begin();
     opened.check_suite()?;
     let (mut results, mut device, mut notes) = (Vec::new(), None, Vec::new());
     for specialisation in opened.specialisations() {
@@ -97,7 +97,7 @@ pub fn run(opened: &Opened, options: &RunOptions) -> Result<RunResult> {
     }
     Ok(RunResult {
         header: Header::new(RunResult::SCHEMA, opened.entry().to_owned(), opened.source(), device, opened.seed()),
-        elapsed_s: begun.elapsed().as_secs_f64(),
+        elapsed_s: started.elapsed().as_secs_f64(),
         tests: results,
         summary,
         notes,
@@ -116,7 +116,7 @@ pub(super) struct BesideSources {
 /// Compares what all tests leave with what they leave as the driver compiles the kernel.
 ///
 /// # Errors
-/// Those of [`run`].
+/// As [`run`].
 pub(super) fn beside_sources(opened: &Opened) -> Result<BesideSources> {
     let result = run(opened, &RunOptions::new().against_source(true))?;
     let mut beside = BesideSources::default();
@@ -219,7 +219,7 @@ fn each_test_again<T: Send>(
 /// nothing loaded.
 ///
 /// # Errors
-/// Those of the device, which is then not to be used again; `Caller` if it does not support a test.
+/// Errors of the device, which is then not to be used again; `Caller` if it does not support a test.
 pub(super) fn each_test_on<T: Send>(
     executors: Vec<Box<dyn Executor>>,
     opened: &Opened,

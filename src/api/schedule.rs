@@ -87,7 +87,7 @@ struct Replayed<'a> {
 pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleResult> {
     check_range("schedules", options.schedules, 1..=100_000)?;
     options.repeats.map_or(Ok(()), |repeats| check_range("repeats", repeats, 1..=100_000))?;
-    let begun = opened.begin();
+    let started = opened.begin();
     opened.check_suite()?;
     let replayed = options.replay.as_ref().map(|replay| recorded(replay, opened)).transpose()?;
     let (mut tests, mut left_out, mut exact, mut ran) = (Vec::new(), Vec::new(), true, None);
@@ -116,7 +116,7 @@ pub fn schedule(opened: &Opened, options: &ScheduleOptions) -> Result<ScheduleRe
     let device = device.as_ref().map(executors::device);
     Ok(ScheduleResult {
         header: Header::new(ScheduleResult::SCHEMA, opened.entry().to_owned(), opened.source(), device, opened.seed()),
-        elapsed_s: begun.elapsed().as_secs_f64(),
+        elapsed_s: started.elapsed().as_secs_f64(),
         schedules: u64::from(options.schedules),
         repeats: u64::from(repeats.unwrap_or(0)),
         summary: scheduling::summary(&tests),
@@ -210,7 +210,7 @@ fn start_runners(opened: &Opened, under_test: &KernelUnderTest<'_>) -> Result<(V
     let code = under_test.for_simulator(&LoweringOptions { races: true, ..LoweringOptions::default() })?;
     let runner = |_| {
         let mut simulator = Box::new(Simulator::new(1)?);
-        let program = simulator.load_host(&code)?;
+        let program = simulator.load_native(&code)?;
         Ok(ScheduleRunner::Simulator { simulator, program })
     };
     let runners: Vec<ScheduleRunner> = (0..opened.options().jobs.max(1)).map(runner).collect::<Result<_>>()?;

@@ -58,9 +58,9 @@ pub fn tally(map: impl AsRef<Path>, probes: &[impl AsRef<Path>]) -> Result<Cover
 /// As [`tally`], with MC/DC by this criterion.
 ///
 /// # Errors
-/// Those of [`tally`].
+/// As [`tally`].
 pub fn tally_by(map: impl AsRef<Path>, probes: &[impl AsRef<Path>], criterion: Criterion) -> Result<CoverResult> {
-    let (begun, map_file) = (Instant::now(), map.as_ref());
+    let (started, map_file) = (Instant::now(), map.as_ref());
     let ProbeMap { header, purpose, coverage, mut notes, .. } = probe_map::read(map_file)?;
     let Some(coverage) = coverage else {
         let what =
@@ -116,7 +116,7 @@ pub fn tally_by(map: impl AsRef<Path>, probes: &[impl AsRef<Path>], criterion: C
     let coverage = summary::coverage_of(reader.rows(), &tallies, reader.counts());
     Ok(CoverResult {
         header: Header::new(CoverResult::SCHEMA, header.kernel, header.source, None, header.seed),
-        elapsed_s: begun.elapsed().as_secs_f64(),
+        elapsed_s: started.elapsed().as_secs_f64(),
         coverage: Coverage { mcdc: mcdc.as_ref().map(Mcdc::ratio), ..coverage },
         def_use: None,
         sites: summary::outcomes_of(reader.rows(), &tallies),
@@ -157,7 +157,7 @@ pub fn tally_by(map: impl AsRef<Path>, probes: &[impl AsRef<Path>], criterion: C
 /// `Caller` if a file is missing, is no map of modules with mutants, or is no file of outcomes of these modules;
 /// `Environment` if a file cannot be read.
 pub fn tally_mutants(map: impl AsRef<Path>, files: &[impl AsRef<Path>]) -> Result<MutateResult> {
-    let (begun, map_file) = (Instant::now(), map.as_ref());
+    let (started, map_file) = (Instant::now(), map.as_ref());
     let map = probe_map::read(map_file)?;
     if map.purpose != Purpose::Mutants {
         let what =
@@ -173,7 +173,7 @@ pub fn tally_mutants(map: impl AsRef<Path>, files: &[impl AsRef<Path>]) -> Resul
         all.extend(outcomes::read(path, &map)?);
     }
     let result = own_host::result(&map, all)?;
-    Ok(MutateResult { elapsed_s: begun.elapsed().as_secs_f64(), ..result })
+    Ok(MutateResult { elapsed_s: started.elapsed().as_secs_f64(), ..result })
 }
 
 /// Checks that the mutants of a map are those of its modules.

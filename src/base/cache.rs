@@ -29,8 +29,8 @@ const MAGIC: &[u8; 8] = b"kassay\x00\x01";
 const UNFINISHED: &str = "unfinished.";
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// The folder of the folders that [`folder`] makes. Hidden, so that whoever looks for a kernel's text among the user's
-/// own files does not find it there.
+/// The folder of the folders that [`folder`] makes. Hidden, so that a search for a kernel's text among the user's own
+/// files does not find it there.
 const FOLDERS: &str = ".files";
 /// The folder for drivers.
 const DRIVERS: &str = ".drivers";

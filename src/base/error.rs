@@ -133,7 +133,7 @@ impl Error {
     }
 }
 
-/// Line and column as messages write them: `line:column`, or `line` alone where the column is not known (0), as behind
+/// Line and column as messages write them: `line:column`, or `line` alone where the column is not known (0), as past
 /// the 65,535 columns that debug information has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {

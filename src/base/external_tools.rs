@@ -205,9 +205,9 @@ mod tests {
 
     #[test]
     fn a_program_is_killed_at_the_deadline_and_kept_from_memory() {
-        let begun = Instant::now();
-        let late = shell("sleep 50", Some(begun + Duration::from_millis(50))).unwrap_err();
-        assert!(late.is_late() && begun.elapsed() < Duration::from_secs(20), "{late}");
+        let started = Instant::now();
+        let late = shell("sleep 50", Some(started + Duration::from_millis(50))).unwrap_err();
+        assert!(late.is_late() && started.elapsed() < Duration::from_secs(20), "{late}");
         // The limit counts from a moment after the start.
         let limited = shell("sleep 0.2; ulimit -v", None).unwrap();
         assert_eq!(limited.output.trim(), (MOST_MEMORY >> 10).to_string());

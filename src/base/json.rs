@@ -36,7 +36,7 @@ pub fn read_tree<T: DeserializeOwned>(tree: &Value) -> serde_json::Result<T> {
 /// Writes a value's text to `sink`.
 ///
 /// # Errors
-/// Those of `sink`; that a key is no text.
+/// Errors of `sink`; that a key is no text.
 pub fn write<T: Serialize + ?Sized>(value: &T, layout: Layout, sink: &mut dyn Write) -> serde_json::Result<()> {
     value.serialize(&mut Serializer::with_formatter(sink, Lines::new(layout)))
 }

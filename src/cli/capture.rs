@@ -20,7 +20,7 @@ pub struct CaptureArgs {
     /// Folder for a suite of each kernel and capture.json; empty, of an earlier capture, or created
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub folder: PathBuf,
-    /// The program and its arguments, behind `--`
+    /// The program and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
     #[command(flatten)]
@@ -140,7 +140,7 @@ impl ProgramFlags {
 /// Runs the program, writes the suites and the result, and tells what was captured. Returns the exit code.
 ///
 /// # Errors
-/// Those of [`capture`].
+/// As [`capture`].
 pub fn run(args: &CaptureArgs) -> Result<u8> {
     sandbox::refuse("host programs")?;
     let output = OutputFlags { output: None, format: args.format, quiet: args.quiet, verbose: args.verbose };

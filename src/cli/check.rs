@@ -24,7 +24,7 @@ use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_al
 pub struct CheckArgs {
     #[arg(id = "target", value_name = "SUITE|KERNEL", required_unless_present = "command", conflicts_with = "command", help = targets_help())]
     pub targets: Vec<PathBuf>,
-    /// A host program and its arguments, behind `--`: its launches are the inputs
+    /// A host program and its arguments, after `--`: its launches are the inputs
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_FILES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
     /// Global work size of the launches generated for a kernel, such as 256,256; if left out, several small ones
@@ -89,7 +89,7 @@ pub struct LaunchFlags {
 /// Checks a kernel and delivers the result. Returns the exit code: 1 unless the verdict is `clean`.
 ///
 /// # Errors
-/// Those of the suite and the kernel; `Caller` if the flags are wrong.
+/// Errors of the suite and the kernel; `Caller` if the flags are wrong.
 pub fn run(args: &CheckArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let options = args.options();

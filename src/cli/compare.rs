@@ -79,7 +79,7 @@ pub struct CompareExecution {
 /// Compares the levels and delivers the result and the tables. Returns the exit code: 1 if a suite of several failed.
 ///
 /// # Errors
-/// Those of the suites, the kernels, the device and the files.
+/// Errors of the suites, the kernels, the device and the files.
 pub fn run(args: &CompareArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     if let Some(folder) = &args.csv {

@@ -27,7 +27,7 @@ pub struct CoverArgs {
     /// Suite files, TOML or JSON, or folders with some in them
     #[arg(id = "suite", value_name = "SUITE", required_unless_present = "command", conflicts_with = "command")]
     pub suites: Vec<PathBuf>,
-    /// Instead of a suite: a host program and its arguments, behind `--`
+    /// Instead of a suite: a host program and its arguments, after `--`
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
     /// Count work-items per outcome and report average statement coverage (slower)
@@ -148,7 +148,7 @@ impl Threshold {
 /// its threshold.
 ///
 /// # Errors
-/// Those of the suite, the kernel and the device.
+/// Errors of the suite, the kernel and the device.
 pub fn run(args: &CoverArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };

@@ -18,7 +18,7 @@ pub fn is_interrupted() -> bool {
 /// (`resume`), and ends the process by that signal, as it would have ended at once.
 ///
 /// # Errors
-/// Those of the work.
+/// Errors of the work.
 pub fn interruptible<R>(resume: Option<&str>, work: impl FnOnce() -> Result<R>) -> Result<R> {
     let signal = SIGNAL.get_or_init(|| {
         let signal = Arc::new(AtomicUsize::new(0));

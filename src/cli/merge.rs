@@ -31,7 +31,7 @@ pub struct MergeArgs {
 /// Merges the results and writes the merged one. Returns the exit code.
 ///
 /// # Errors
-/// Those of [`api::merge`], [`api::merge_set`], [`api::merge_comparisons`], [`api::merge_coverage`] and
+/// As [`api::merge`], [`api::merge_set`], [`api::merge_comparisons`], [`api::merge_coverage`] and
 /// [`store::write`].
 pub fn run(args: &MergeArgs) -> Result<u8> {
     store::check_writable(&args.output)?;

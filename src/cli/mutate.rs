@@ -29,7 +29,7 @@ pub struct MutateArgs {
     /// Suite files, TOML or JSON, or folders with some in them
     #[arg(id = "suite", value_name = "SUITE", required_unless_present = "command", conflicts_with = "command")]
     pub suites: Vec<PathBuf>,
-    /// Instead of a suite: a host program and its arguments, behind `--`
+    /// Instead of a suite: a host program and its arguments, after `--`
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
     /// Operators: all, peng, liu, or ids such as ROR,SYR
@@ -136,7 +136,7 @@ pub struct MutatedProgramFlags {
     /// Mutate kernels only whose names match a shell pattern; repeatable
     #[arg(long = "kernel", value_name = "GLOB", conflicts_with = "suite", requires = "command")]
     pub kernels: Vec<String>,
-    /// Run the program for each mutant that might be told from the original, also for those that all launches leave
+    /// Run the program for each mutant that might differ from the original, also for those that all launches leave
     /// alike
     #[arg(long, conflicts_with = "suite", requires = "command")]
     pub no_replay: bool,
@@ -241,7 +241,7 @@ pub(super) fn percent(text: &str) -> std::result::Result<f64, String> {
 /// below `--fail-under`.
 ///
 /// # Errors
-/// Those of the suite, the kernel, the device and the journal.
+/// Errors of the suite, the kernel, the device and the journal.
 pub fn run(args: &MutateArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let [suite, others @ ..] = &args.suites[..] else { return run_program(args) };
@@ -356,7 +356,7 @@ impl MutateArgs {
     /// Reads what `--baseline` names.
     ///
     /// # Errors
-    /// Those of [`Baseline::read`].
+    /// As [`Baseline::read`].
     pub(super) fn baseline(&self) -> Result<Option<Baseline>> {
         self.baseline.as_ref().map(Baseline::read).transpose()
     }

@@ -174,7 +174,7 @@ impl OutputFlags {
     /// Writes the result file, if requested, and prints the text or the JSON.
     ///
     /// # Errors
-    /// Those of [`store::write`]; `Environment` if standard output cannot be written.
+    /// As [`store::write`]; `Environment` if standard output cannot be written.
     pub fn deliver<T: Serialize>(&self, result: &T, text: impl FnOnce(&Style) -> String) -> Result<()> {
         if let Some(path) = &self.output {
             store::write(result, path)?;

@@ -30,7 +30,7 @@ pub struct ReportArgs {
 /// Writes or prints the report. Returns the exit code.
 ///
 /// # Errors
-/// Those of [`api::report_to`] and [`api::report_text`]; `Caller` if `--format` is given for several files.
+/// As [`api::report_to`] and [`api::report_text`]; `Caller` if `--format` is given for several files.
 pub fn run(args: &ReportArgs) -> Result<u8> {
     sandbox::refuse("reports, which hold the text of the files that results name")?;
     let claim = |file: &PathBuf| {

@@ -35,7 +35,7 @@ pub struct RunArgs {
 /// Runs the tests and delivers the result. Returns the exit code: 1 if a test failed or did not complete.
 ///
 /// # Errors
-/// Those of the suite, the kernel and the device.
+/// Errors of the suite, the kernel and the device.
 pub fn run(args: &RunArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let options = args.options();

@@ -37,7 +37,7 @@ pub struct ScheduleArgs {
 /// Runs the tests under several schedules and delivers the result. Returns the exit code: 1 if some test is not stable.
 ///
 /// # Errors
-/// Those of the suite, the kernel and the device; `Caller` if the device does not support a schedule.
+/// Errors of the suite, the kernel and the device; `Caller` if the device does not support a schedule.
 pub fn run(args: &ScheduleArgs) -> Result<u8> {
     let _claim = args.output.claim()?;
     let open = args.open();

@@ -13,7 +13,7 @@ use super::terminal::complain;
 /// Writes the result of several files, if requested, and prints the text or the JSON.
 ///
 /// # Errors
-/// Those of [`OutputFlags::deliver`].
+/// As [`OutputFlags::deliver`].
 pub fn deliver<T: Serialize>(
     output: &OutputFlags,
     set: &T,

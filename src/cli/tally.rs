@@ -68,7 +68,7 @@ impl FromStr for Least {
 /// threshold, or if the original does not pass a test.
 ///
 /// # Errors
-/// Those of [`api::tally_by`] and [`api::tally_mutants`]; `Caller` if a threshold is of something that the files do not
+/// As [`api::tally_by`] and [`api::tally_mutants`]; `Caller` if a threshold is of something that the files do not
 /// tell.
 pub fn run(args: &TallyArgs) -> Result<u8> {
     sandbox::refuse("the files that a map names")?;

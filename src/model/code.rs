@@ -6,7 +6,7 @@ use std::time::Instant;
 use kassay_base::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::native::table::HostTable;
+use crate::native::table::NativeTable;
 
 /// The form of code to produce.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -14,8 +14,9 @@ pub enum Target {
     /// SPIR-V 1.2, for OpenCL devices.
     #[default]
     SpirV,
-    /// An object file for this host, for the simulator.
-    Host,
+    /// An object file for this machine, for the simulator.
+    #[serde(rename = "Host")]
+    Native,
     /// PTX, for NVIDIA's OpenCL devices.
     Ptx,
     /// The text of a kernel, for a driver's own compiler: nothing that kassay makes.
@@ -27,7 +28,7 @@ impl Target {
     pub fn name(self) -> &'static str {
         match self {
             Target::SpirV => "SPIR-V",
-            Target::Host => "code for this host",
+            Target::Native => "code for this host",
             Target::Ptx => "PTX",
             Target::Source => "OpenCL C",
         }
@@ -39,7 +40,7 @@ impl Target {
     pub fn has_hooks(self) -> bool {
         match self {
             Target::SpirV | Target::Ptx | Target::Source => false,
-            Target::Host => true,
+            Target::Native => true,
         }
     }
 }
@@ -95,7 +96,7 @@ pub enum Code {
     /// For a device, whose driver builds it.
     Device(DeviceCode),
     /// For the simulator.
-    Host(Arc<HostCode>),
+    Native(Arc<NativeCode>),
 }
 
 /// Code that a device's driver builds.
@@ -117,12 +118,12 @@ pub struct DeviceCode {
 
 /// Code that the simulator runs: an object file for this host, and the table of the sites that hooks refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostCode {
+pub struct NativeCode {
     /// A relocatable ELF object that defines [`crate::native::abi::ENTRY`].
     pub object: Vec<u8>,
     /// The kernel's name.
     pub entry: String,
-    pub table: HostTable,
+    pub table: NativeTable,
 }
 
 impl Code {
@@ -152,7 +153,7 @@ impl Code {
     pub fn with_image_buffers(self, read_only: Vec<bool>) -> Code {
         match self {
             Code::Device(code) => Code::Device(DeviceCode { image_buffers: true, read_only, ..code }),
-            host @ Code::Host(_) => host,
+            native @ Code::Native(_) => native,
         }
     }
 
@@ -160,7 +161,7 @@ impl Code {
     pub fn as_device(&self) -> Option<&DeviceCode> {
         match self {
             Code::Device(code) => Some(code),
-            Code::Host(_) => None,
+            Code::Native(_) => None,
         }
     }
 
@@ -168,9 +169,9 @@ impl Code {
     ///
     /// # Errors
     /// `Internal` if it is code for a device.
-    pub fn into_host(self) -> Result<Arc<HostCode>> {
+    pub fn into_native(self) -> Result<Arc<NativeCode>> {
         match self {
-            Code::Host(code) => Ok(code),
+            Code::Native(code) => Ok(code),
             Code::Device(_) => Err(Error::internal("code for the simulator was asked for")),
         }
     }
@@ -179,7 +180,7 @@ impl Code {
     pub fn bytes(&self) -> &[u8] {
         match self {
             Code::Device(code) => &code.bytes,
-            Code::Host(code) => &code.object,
+            Code::Native(code) => &code.object,
         }
     }
 
@@ -187,7 +188,7 @@ impl Code {
     pub fn entry(&self) -> &str {
         match self {
             Code::Device(code) => &code.entry,
-            Code::Host(code) => &code.entry,
+            Code::Native(code) => &code.entry,
         }
     }
 }

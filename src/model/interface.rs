@@ -357,12 +357,12 @@ impl Arg {
         self.source == ArgSource::Parameter
     }
 
-    /// Returns whether this is the buffer behind a pointer in a struct.
+    /// Returns whether this is the buffer of a pointer in a struct.
     pub fn is_member(&self) -> bool {
         matches!(self.source, ArgSource::Member { .. })
     }
 
-    /// The address space of the memory behind the argument; `Private` for values.
+    /// The address space of the argument's memory; `Private` for values.
     pub fn address_space(&self) -> AddressSpace {
         match &self.kind {
             ArgKind::Buffer { space, .. } => *space,

@@ -5,9 +5,9 @@
 //! those of a run follow one another. Runs of one launch of the suite that lie side by side are a *segment*. All
 //! buffers lie in one piece of memory, the *arena*, to which every pointer of the kernel's arguments leads.
 //!
-//! The probe buffer begins with a header. Behind it lie, in any order, a block of parameters for each launch of the
+//! The probe buffer begins with a header. After it come, in any order, a block of parameters for each launch of the
 //! suite, the table of segments, and the slots. A header without segments is itself the block of parameters of the only
-//! run, whose slot lies directly behind its arguments: such a launch is an ordinary one, with buffers of its own. All
+//! run, whose slot directly follows its arguments: such a launch is an ordinary one, with buffers of its own. All
 //! positions are in 32-bit words, and 64-bit numbers have their low word first.
 
 /// Words of a slot.
@@ -34,10 +34,10 @@ pub mod parameters {
     pub const OFFSET: u32 = 8;
     /// Number of dimensions.
     pub const DIMENSIONS: u32 = 11;
-    /// Words of an argument; the first one's are behind [`super::HEADER_WORDS`].
+    /// Words of an argument; the first one's follow [`super::HEADER_WORDS`].
     pub const ARGUMENT_WORDS: u32 = 4;
-    /// Of an argument that is a buffer: two words with its distance in bytes from the pointer that the kernel gets, and
-    /// the marks [`REPLICATED`] and [`NULL`] in its lowest bits.
+    /// For an argument that is a buffer: two words with its distance in bytes from the pointer that the kernel gets,
+    /// and the marks [`REPLICATED`] and [`NULL`] in its lowest bits.
     pub const ADDRESS: u32 = 2;
     /// Mark: each run has a copy, in its own memory, from whose start the distance counts.
     pub const REPLICATED: u64 = 1;
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_lie_behind_the_slot_of_an_ordinary_launch() {
+    fn values_lie_after_the_slot_of_an_ordinary_launch() {
         let values = Values::new(&[Some(4), None, Some(2), Some(24)]);
         let first = 16 + 4 * 4 + 8;
         assert_eq!(values.places, [Some(first), None, Some(first + 1), Some(first + 2)]);

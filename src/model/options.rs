@@ -120,7 +120,7 @@ pub enum Features {
     AllOfVersion,
     /// Those of clang's OpenCL header as well: functions of vendor extensions, which clang does not declare by itself.
     Header,
-    /// Of CUDA, the device's side only: bodies of host functions are skipped, and missing headers are taken as empty.
+    /// For CUDA, the device's side only: bodies of host functions are skipped, and missing headers are taken as empty.
     WithoutHost,
 }
 

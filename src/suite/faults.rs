@@ -97,8 +97,8 @@ impl FaultName {
 impl Reach {
     /// Returns the margin in elements that a buffer of `elements` elements needs on either side.
     pub fn margin(&self, elements: u64) -> u64 {
-        let behind = u64::try_from(self.last).map_or(0, |last| last.saturating_add(1).saturating_sub(elements));
-        self.first.min(0).unsigned_abs().max(behind)
+        let after = u64::try_from(self.last).map_or(0, |last| last.saturating_add(1).saturating_sub(elements));
+        self.first.min(0).unsigned_abs().max(after)
     }
 }
 
@@ -173,7 +173,7 @@ pub fn refusal(launch: &Launch, faulted: &[AllowedFault], interface: &Interface)
         let Some(reach) = &fault.reach else {
             return Some(match fault.kind {
                 FaultName::OutOfBounds => "it does not say how far accesses out of bounds reach".to_owned(),
-                kind => format!("nobody knows what a device does at a fault of the kind `{}`", kind.name()),
+                kind => format!("it is not known what a device does at a fault of the kind `{}`", kind.name()),
             });
         };
         let arg = interface.args.get(reach.position as usize)?;

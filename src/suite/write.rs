@@ -83,7 +83,7 @@ pub struct WrittenSuite {
 /// Writes the data files of a suite under names that are not in `taken`; creates the folder.
 ///
 /// # Errors
-/// Those of [`write()`].
+/// As [`write()`].
 pub fn write_data(
     folder: &Path,
     suite: &NewSuite<'_>,

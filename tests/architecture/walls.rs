@@ -71,7 +71,7 @@ const WALLS: &[Wall] = &[
     },
     Wall {
         rooms: Rooms::Only(&["cli", "api", "generate", "sync", "mutation", "coverage"]),
-        never: &["Target::Host", "Target::SpirV", "Code::Host", "Code::Device"],
+        never: &["Target::Native", "Target::SpirV", "Code::Native", "Code::Device"],
         because: "what an executor can do it says as capabilities; who asks which one it is breaks with the next kind of device",
     },
     Wall {
@@ -106,12 +106,12 @@ const LAYER_WALLS: &[Wall] = &[
     Wall {
         rooms: Rooms::AllBut(&["boundary"]),
         never: &["catch_unwind", "set_hook"],
-        because: "a failure is told once, and remembered for all other calls",
+        because: "a failure is reported once, and remembered for all other calls",
     },
     Wall {
         rooms: Rooms::AllBut(&["driver"]),
         never: &["mprotect"],
-        because: "what lies behind a wrapper is known where tables are overwritten",
+        because: "what a wrapper calls is known where tables are overwritten",
     },
     Wall {
         rooms: Rooms::AllBut(&["entry"]),
@@ -152,8 +152,8 @@ fn the_walls_stop_words_and_paths_but_not_comments() {
     assert_eq!(complaints("llvm", "use llvm_sys::core::*;"), 0);
     assert_eq!(complaints("api", "// println of llvm_sys\nlet x = \"println\";"), 0);
     assert_eq!(complaints("api", "fn f() {\n println!(); }"), 1);
-    assert_eq!(complaints("cli", "if t == Target::Host {}"), 1);
-    assert_eq!(complaints("cli", "if t == Other::Host {}"), 0);
+    assert_eq!(complaints("cli", "if t == Target::Native {}"), 1);
+    assert_eq!(complaints("cli", "if t == Other::Native {}"), 0);
     let of_layer = |room: &str, text: &str| {
         complaints_about(LAYER_WALLS, "layer/src/x.rs", room, &without_tests(&tokens(text))).len()
     };

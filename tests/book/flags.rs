@@ -100,7 +100,7 @@ fn every_flag_that_is_shown_exists() {
             }
             return;
         };
-        // What stands behind `--` belongs to the program.
+        // What stands after `--` belongs to the program.
         let own = call.split(" -- ").next().unwrap();
         let unknown = flags(own).into_iter().filter(|flag| !known.contains(*flag));
         wrong.extend(unknown.map(|flag| format!("{path}:{line}: `kassay {name}` has no {flag}")));

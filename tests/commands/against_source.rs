@@ -70,7 +70,7 @@ fn what_the_driver_makes_of_a_text_is_compared() -> TestResult {
     Ok(())
 }
 
-/// Stores a float behind an argument of bytes, of which the last bits are the compiler's version; and something else,
+/// Stores a float through an argument of bytes, of which the last bits are the compiler's version; and something else,
 /// if asked.
 const BYTES: &str = "#ifndef __clang_major__
 #define __clang_major__ 0
@@ -88,7 +88,7 @@ kernel void k(global uchar *out, uint by)
 ";
 
 #[test]
-fn floats_behind_bytes_are_compared_as_floats() -> TestResult {
+fn floats_stored_as_bytes_are_compared_as_floats() -> TestResult {
     let suite = SUITE.replace("len = 8 }\nx = ", "len = 32 }\n#");
     for (options, expected) in [("", "rounding"), ("\"-DMORE\"", "differs")] {
         let (folder, _) = source_file(BYTES);

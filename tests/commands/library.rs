@@ -198,12 +198,12 @@ fn optimised_ir_is_for_mutants_only() {
 
 #[test]
 fn time_between_opening_and_use_does_not_count() {
-    let (begun, idle) = (Instant::now(), Duration::from_secs(3));
+    let (started, idle) = (Instant::now(), Duration::from_secs(3));
     let opened = options().open_kernel(testdata("vector_add/vector_add.cl")).unwrap();
     std::thread::sleep(idle);
     let checked = kassay::check(&opened, &CheckOptions::new()).unwrap();
     // Holds on a busy machine, too: both sides take longer there.
-    assert!(checked.elapsed_s + idle.as_secs_f64() <= begun.elapsed().as_secs_f64(), "{}", checked.elapsed_s);
+    assert!(checked.elapsed_s + idle.as_secs_f64() <= started.elapsed().as_secs_f64(), "{}", checked.elapsed_s);
 }
 
 #[test]

@@ -78,8 +78,8 @@ fn each_kernel_has_the_result_that_it_has_alone() -> TestResult {
 fn interrupted(args: &[&str], signal: i32, is_far: impl Fn() -> bool) -> TestResult<(Option<i32>, String)> {
     use std::os::unix::process::ExitStatusExt;
     let mut child = kassay().args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-    let begun = Instant::now();
-    while !is_far() && child.try_wait()?.is_none() && begun.elapsed() < Duration::from_secs(300) {
+    let started = Instant::now();
+    while !is_far() && child.try_wait()?.is_none() && started.elapsed() < Duration::from_secs(300) {
         std::thread::sleep(Duration::from_millis(10));
     }
     // SAFETY: a child of this process that was not waited for.

@@ -20,9 +20,9 @@ use crate::common::testdata::{kernel, suite};
 const LONG: Duration = Duration::from_secs(60);
 
 fn wait_for(what: impl Fn() -> bool, child: &mut Child) -> TestResult {
-    let begun = Instant::now();
+    let started = Instant::now();
     while !what() {
-        assert!(child.try_wait()?.is_none() && begun.elapsed() < LONG, "it ended, or took too long");
+        assert!(child.try_wait()?.is_none() && started.elapsed() < LONG, "it ended, or took too long");
         std::thread::sleep(Duration::from_millis(2));
     }
     Ok(())
@@ -50,10 +50,10 @@ fn a_second_kassay_on_the_same_output_is_refused_and_the_first_goes_on() -> Test
         &["run", at(&own), "--device", "sim", "-o", at(&output)],
         &["merge", "a.json", "b.json", "-o", at(&output)],
     ] {
-        let begun = Instant::now();
+        let started = Instant::now();
         let (_, err, code) = run(second)?;
         assert!(code == 2 && err.contains(&format!("another kassay (process {}) is writing", first.id())), "{err}");
-        assert!(err.contains("help:") && begun.elapsed() < LONG / 4, "{:?}", begun.elapsed());
+        assert!(err.contains("help:") && started.elapsed() < LONG / 4, "{:?}", started.elapsed());
     }
     assert_eq!(first.wait()?.code(), Some(0));
     assert_eq!(read(&output)?["kernel"], "palette_1d");
@@ -132,9 +132,9 @@ fn killed(args: &[&str], prepare: impl Fn(&Path) -> TestResult) -> TestResult {
         child.stderr.take().ok_or("no standard error")?.read_to_string(&mut said)?;
         child.wait()?;
         assert!(!said.contains("panicked"), "{args:?}: {said}");
-        let begun = Instant::now();
+        let started = Instant::now();
         while is_alive(&mark) {
-            assert!(begun.elapsed() < LONG, "{args:?}, signal {signal}: a process is left");
+            assert!(started.elapsed() < LONG, "{args:?}, signal {signal}: a process is left");
             std::thread::sleep(Duration::from_millis(20));
         }
         if let Ok(text) = fs::read_to_string(folder.path().join("r.json")) {

@@ -39,8 +39,8 @@ fn followed(suite: &Path) -> (DefUsePlan, Vec<Followed>) {
     let code = def_use::build(under_test).unwrap_or_else(|e| panic!("{}: {e}", suite.display()));
     let plain = under_test.for_simulator(&under_test.lowering).unwrap();
     let mut simulator = Simulator::new(1).unwrap();
-    let program = simulator.load_host(&code.code).unwrap();
-    let plain = simulator.load_host(&plain).unwrap();
+    let program = simulator.load_native(&code.code).unwrap();
+    let plain = simulator.load_native(&plain).unwrap();
     let limit = Duration::from_secs(60);
     let run = |test: &Test| {
         let followed = def_use::follow(&mut simulator, program, &code.plan, test, limit).unwrap();

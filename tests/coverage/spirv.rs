@@ -200,7 +200,7 @@ const SHAPES: [Shape; 7] = [
         &[&["zero", "one", "many", "boundary"]],
     ),
     (
-        "a loop behind a check of something else",
+        "a loop under a check of something else",
         "kernel void k(global int *o, global int *p, int a, int b) \
          { if (b > 5) { do { a = o[a]; p[a] = b; } while (a > 1); } }",
         "-O2",
@@ -240,7 +240,7 @@ fn shapes_without_names_are_recovered() -> TestResult {
     Ok(())
 }
 
-/// LLVM's back end sorts blocks anew: the first one behind a condition need not be the arm for true.
+/// LLVM's back end sorts blocks anew: the first one after a condition need not be the arm for true.
 #[test]
 fn without_names_true_is_what_the_condition_is() -> TestResult {
     let folder = tempfile::tempdir()?;

@@ -292,7 +292,7 @@ fn a_float_that_is_loaded_stays_what_it_is() {
     writes(source, "CL3.0", &[zero, 0x3fc0_0000, zero, zero, zero]);
 }
 
-/// So many work-items have the simulator take memory for their values from the system, which begins behind its size.
+/// So many work-items have the simulator take memory for their values from the system, which begins after its size.
 #[test]
 fn work_items_exchange_vectors_of_all_widths() {
     let source = "#pragma OPENCL EXTENSION cl_khr_subgroup_extended_types : enable

@@ -123,12 +123,12 @@ fn a_child_is_gone_with_its_handle_and_an_early_one_does_not_wait_for_a_late_one
     // The server alone.
     assert_eq!(family()?.len(), 1);
     let handles: Vec<_> = (0..3).map(|_| forked::begin(Limit::of(LONG), Job::new(sleep, &(), &[]))).collect();
-    let begun = Instant::now();
+    let started = Instant::now();
     let number = forked::run(Limit::of(LONG), Job::new(own_number, &(), &[])).map_err(|e| format!("{e:?}"))??;
     assert_ne!(number, std::process::id().to_le_bytes());
     assert_eq!(family()?.len(), 4);
     drop(handles);
     assert_eq!(family()?.len(), 1);
-    assert!(begun.elapsed() < LONG / 2);
+    assert!(started.elapsed() < LONG / 2);
     Ok(())
 }

@@ -21,7 +21,7 @@ use kassay_judge::mutation::catalogue::operators::Preset;
 use kassay_judge::mutation::catalogue::selection::Selection;
 use kassay_run::exec::simulator::observation::SimulationOptions;
 use kassay_run::exec::{
-    Code, Executor, Fault, HostCode, OpenClExecutor, ProgramId, Reference, Simulator, Sweep, SweepOutcome, Target,
+    Code, Executor, Fault, NativeCode, OpenClExecutor, ProgramId, Reference, Simulator, Sweep, SweepOutcome, Target,
     Variation, VariationOutcome,
 };
 use kassay_suite::launch::{ArgValue, ImageFormat, ImageShape, Launch, View};
@@ -80,8 +80,8 @@ fn suites_give_the_simulators_outputs() -> TestResult {
         let program = executor.load(&under_test.plain(Target::SpirV)?)?;
         let (module, table) = under_test.hooked(under_test.module.clone(), false, false)?;
         let object = emit(&module, &under_test.entry, HostEffort::Full)?;
-        let host = Arc::new(HostCode { object, entry: under_test.entry.clone(), table });
-        let simulated = simulator.load_host(&host)?;
+        let host = Arc::new(NativeCode { object, entry: under_test.entry.clone(), table });
+        let simulated = simulator.load_native(&host)?;
         for test in &opened.tests {
             let seen = completed(executor.run(program, &test.launch, &once())?)?;
             let options = SimulationOptions::default();

@@ -374,7 +374,7 @@ fn what_the_device_says_of_outputs_is_what_the_host_says() -> TestResult {
     Ok(())
 }
 
-/// Writes far outside where it is told to.
+/// Writes far outside, where its argument says.
 const WILD: &str = "kernel void k(global int *to, ulong far) {
     *(global int *)((ulong)to + far) = 1; }";
 

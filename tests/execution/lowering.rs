@@ -125,7 +125,7 @@ fn atomic_instructions_stay_atomic() {
     let bytes = &plain.as_device().unwrap().bytes;
     let module: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
     let mut operations = Vec::new();
-    // Behind the header of five words, each instruction begins with its length and its operation.
+    // After the header of five words, each instruction begins with its length and its operation.
     let mut at = 5;
     while at < module.len() {
         operations.push(module[at] & 0xffff);

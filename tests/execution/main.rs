@@ -6,10 +6,10 @@ mod children;
 #[path = "../common/mod.rs"]
 mod common;
 mod executor;
-mod host_code;
 mod image_buffers;
 mod joint;
 mod lowering;
+mod native_code;
 mod odd_integers;
 mod ptx;
 mod worker_program;

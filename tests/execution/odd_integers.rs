@@ -9,7 +9,7 @@ use inkwell::context::Context;
 use kassay_ir::lower::native::emit::{Effort, emit};
 use kassay_model::options::KernelOptions;
 use kassay_run::exec::simulator::observation::SimulationOptions;
-use kassay_run::exec::{Executor, HostCode, OpenClExecutor, Simulator, Target};
+use kassay_run::exec::{Executor, NativeCode, OpenClExecutor, Simulator, Target};
 use kassay_suite::launch::{ArgValue, Launch};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -353,8 +353,8 @@ impl Machines {
         {
             let (module, table) = under_test.hooked(under_test.module.clone(), false, races).unwrap();
             let object = emit(&module, "k", effort).unwrap_or_else(|e| panic!("{e}"));
-            let code = Arc::new(HostCode { object, entry: "k".into(), table });
-            let program = self.simulator.load_host(&code).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let code = Arc::new(NativeCode { object, entry: "k".into(), table });
+            let program = self.simulator.load_native(&code).unwrap_or_else(|e| panic!("{name}: {e}"));
             let options = SimulationOptions { races, ..SimulationOptions::default() };
             let seen = self.simulator.simulate(program, &launch, &options, Duration::from_secs(60), &[]).unwrap();
             assert!(seen.completed && seen.faults.is_empty() && seen.conflicts.is_empty(), "{name}: {:?}", seen.faults);

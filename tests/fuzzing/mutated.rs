@@ -56,8 +56,8 @@ fn fuzz(target: &Target, time: Duration, seed: u64) -> u64 {
         .collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzzed-{}", target.name));
-    let (begun, mut count) = (Instant::now(), 0);
-    while begun.elapsed() < time {
+    let (started, mut count) = (Instant::now(), 0);
+    while started.elapsed() < time {
         let mut input = known.choose(&mut random).cloned().unwrap_or_default();
         for _ in 0..random.random_range(1..6) {
             let well_formed =

@@ -11,7 +11,7 @@ use crate::common::testdata::{files_below, testdata};
 /// Runs `kassay generate`; returns its output and the elapsed time.
 fn generate(kernel: &Path, more: &[&str]) -> (Output, Duration) {
     let scratch = tempfile::tempdir().unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     let run = kassay()
         .arg("generate")
         .arg(kernel)
@@ -21,7 +21,7 @@ fn generate(kernel: &Path, more: &[&str]) -> (Output, Duration) {
         .args(["--format", "json"])
         .output()
         .unwrap();
-    (run, begun.elapsed())
+    (run, started.elapsed())
 }
 
 /// Not a timing test: without a deadline these kernels take minutes. In unoptimised code, next to other tests, the

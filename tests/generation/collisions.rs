@@ -47,11 +47,7 @@ fn values_are_solved_for_in_addresses_and_guards() {
 fn lengths_rows_divisors_and_the_like_are_left_alone() {
     let left_alone = [
         ("a length", "if (i < n) p[i] = 1; if (i == 0) p[n] = 2;", "const int n"),
-        (
-            "a length, of which the last one is told by its distance",
-            "p[i] = 1; if (i == n - 1) p[n] = 2;",
-            "const int n",
-        ),
+        ("a length, whose last element is found by its distance", "p[i] = 1; if (i == n - 1) p[n] = 2;", "const int n"),
         ("a length that is counted down from", "p[i] = 1; if (i == 0) p[n - 1] = 2;", "const int n"),
         ("the length of a row", "p[i] = 1; if (i == 0) p[n * 3 + n * l] = 2;", "const int n"),
         ("a count", "int s = 0; for (int k = 0; k < n; k++) s += k; p[i] = s; if (i == 0) p[n] = 2;", "const int n"),

@@ -136,11 +136,11 @@ fn the_interface_file_is_written_once_and_then_obeyed() -> TestResult {
 fn a_kernel_that_never_ends_costs_no_more_than_the_budget() -> TestResult {
     let (_folder, kernel, out) =
         kernel_and_out("kernel void k(global volatile int *x) { while (x[0] == x[0]) x[1]++; x[2] = 1; }");
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let (_, err, code) = kassay(&["generate", at(&kernel), "-o", at(&out), "--budget", "2"])?;
     assert_eq!(code, 0, "{err}");
     // In unoptimised code, next to other tests, compiling and one dry run take seconds.
-    assert!(begun.elapsed().as_secs_f64() < 15.0, "{:?}", begun.elapsed());
+    assert!(started.elapsed().as_secs_f64() < 15.0, "{:?}", started.elapsed());
     let result: Value = serde_json::from_str(&std::fs::read_to_string(out.join("generate.json"))?)?;
     assert_eq!(result["summary"]["tests"], 0);
     assert!(result["notes"][0].as_str().is_some_and(|n| n.contains("no test")), "{result}");

@@ -57,9 +57,9 @@ fn a_killed_search_resumes_and_loses_nothing() -> TestResult {
     };
     let goals_of = |lines: &[Value]| covered(lines.iter().filter_map(|l| l.get("goal")));
     let mut child = command(&kernel, &out, &[&LONG[..], &["60"]].concat()).stdout(Stdio::null()).spawn()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     // Waits for all goals except the one that nothing covers, so that the kill hits a search that would not end.
-    while goals_of(&lines()).len() < 7 && begun.elapsed() < Duration::from_secs(50) {
+    while goals_of(&lines()).len() < 7 && started.elapsed() < Duration::from_secs(50) {
         std::thread::sleep(Duration::from_millis(20));
     }
     child.kill()?;

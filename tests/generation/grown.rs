@@ -30,7 +30,7 @@ fn explored(under_test: &KernelUnderTest<'_>) -> Vec<(Case, usize)> {
     let options = LoweringOptions { races: true, ..LoweringOptions::default() };
     let code = under_test.for_simulator(&options).unwrap();
     let mut simulator = Simulator::new(1).unwrap();
-    let program = simulator.load_host(&code).unwrap();
+    let program = simulator.load_native(&code).unwrap();
     let mut watched = WatchedSimulator(simulator, program);
     let made = launches(&model, &Request::default()).unwrap();
     let explored = made.into_iter().map(|g| {

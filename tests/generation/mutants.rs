@@ -200,11 +200,11 @@ fn the_seed_draws_the_sample_that_mutate_draws() -> TestResult {
 #[test]
 fn the_budget_is_kept() -> TestResult {
     let folder = tempfile::tempdir()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let (result, mutation) =
         generate(&testdata::kernel("switch_machine"), &folder.path().join("out"), &["--budget", "4"])?;
     // Builds are not interrupted, and other tests run next to this one.
-    assert!(begun.elapsed().as_secs_f64() < 9.0, "{:?}", begun.elapsed());
+    assert!(started.elapsed().as_secs_f64() < 9.0, "{:?}", started.elapsed());
     assert!(mutation.is_some());
     for goal in goals(&result).filter(|g| g["status"] == "unknown") {
         assert!(goal["reason"].is_string(), "{goal}");
@@ -236,8 +236,8 @@ fn a_killed_search_resumes_from_its_journal() -> TestResult {
     let mut child = program::kassay().args(args(&["--budget", "600", "--no-smt"])).spawn()?;
     let journal = out.join("generate.json.journal.jsonl");
     let killers = || std::fs::read_to_string(&journal).unwrap_or_default().matches("{\"killer\":").count();
-    let begun = Instant::now();
-    while killers() == 0 && child.try_wait()?.is_none() && begun.elapsed().as_secs() < 120 {
+    let started = Instant::now();
+    while killers() == 0 && child.try_wait()?.is_none() && started.elapsed().as_secs() < 120 {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     child.kill()?;

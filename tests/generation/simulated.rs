@@ -20,7 +20,7 @@ fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {
     let options = LoweringOptions { races: true, ..LoweringOptions::default() };
     let code = under_test.for_simulator(&options).unwrap();
     let mut simulator = Simulator::new(1).unwrap();
-    let program = simulator.load_host(&code).unwrap();
+    let program = simulator.load_native(&code).unwrap();
     let options = SimulationOptions { races: true, fuel: Some(1 << 20), ..SimulationOptions::default() };
     let all = launches(&model, &Request::default()).unwrap();
     let run = |g: kassay_judge::generate::planned_launch::GeneratedLaunch| {

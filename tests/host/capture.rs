@@ -74,7 +74,7 @@ fn suites_are_the_same_however_many_are_made_at_a_time() -> TestResult {
         let files: Vec<_> =
             result["programs"].as_array().into_iter().flatten().map(|program| &program["file"]).collect();
         assert!(files.iter().all(|file| file.is_string()), "{result:#}");
-        // What memory holds that nobody has written is another thing in each run, and may be what a later launch begins
+        // What memory holds that was never written is another thing in each run, and may be what a later launch begins
         // with.
         let written = |text: String| -> Vec<String> {
             let known = |line: &str| match line.split_once("}, ") {

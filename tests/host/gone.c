@@ -1,5 +1,5 @@
-/* Writes a header, builds a program that includes it, and removes it before the first launch: from then on nobody can compile
- * the program from what is on disk. */
+/* Writes a header, builds a program that includes it, and removes it before the first launch: from then on the program cannot be
+ * compiled from what is on disk. */
 
 #include "host.h"
 #include <unistd.h>

@@ -150,7 +150,7 @@ fn a_program_does_not_notice_that_nothing_can_be_written() -> TestResult {
 }
 
 /// Captures a program into a file system of `size` that is mounted for it alone, and returns kassay's output and what
-/// it has left in the folder; nothing if this machine lets nobody mount.
+/// it has left in the folder; nothing if this machine does not allow mounts.
 fn on_a_small_disk(program: &Program, size: u64) -> TestResult<Option<(std::process::Output, std::path::PathBuf)>> {
     let disk = program.folder.path().join("disk");
     let saved = program.folder.path().join(format!("saved-{size}"));

@@ -88,7 +88,7 @@ fn functions_have_the_names_of_the_source_in_module_and_tree() {
 
 #[test]
 fn only_what_the_source_decides_is_a_decision() {
-    // Two destructors behind an early return make clang emit a switch of its own.
+    // Two destructors after an early return make clang emit a switch of its own.
     let found = read(
         "struct Guard { int &n; Guard(int &n) : n(n) {} ~Guard() { ++n; } };
          struct Flag { bool is; };

@@ -119,9 +119,9 @@ Reports of definitions and uses, before everything is inlined.
 const DEVICE_RACES: &str = "\
 The search for races on a device. The kernel is inlined and promoted to registers first, so that pointers lead back to their
 arguments.
-- Accesses to memory that somebody writes are told in front of them: to `partial` (object 0) by their distance from the argument
+- Accesses to memory that is written are reported in front of them: to `partial` (object 0) by their distance from the argument
   in bytes; to `tile` (object 1), whose shadow is in local memory, the last argument but one. Reads of `in` cannot race, and for
-  the read of `tile[lid]` the write behind it stands.
+  the read of `tile[lid]` the write after it stands.
 - `%kassay.me` and `%kassay.local` are the work-item's words for both memories. Barriers advance the number of the interval of
   the memory that they order.
 - `__kassay_race_clear` clears the local shadow memory, in front of everything else.

@@ -23,7 +23,7 @@ pub struct Page {
 pub struct Block {
     pub line: usize,
     pub language: String,
-    /// The words behind the language.
+    /// The words after the language.
     pub attributes: Vec<String>,
     pub text: String,
 }

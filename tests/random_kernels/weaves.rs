@@ -85,7 +85,7 @@ impl WeaveCheck<'_, '_> {
         for (target, effort, batched) in [
             (Target::SpirV, Effort::Quick, true),
             (Target::SpirV, Effort::Full, false),
-            (Target::Host, Effort::Quick, false),
+            (Target::Native, Effort::Quick, false),
         ] {
             let module_builder = ModuleBuilder::new(under_test, target);
             let what = format!("a module of all for {target:?}, {effort:?}, batched {batched}");
@@ -105,7 +105,7 @@ impl WeaveCheck<'_, '_> {
         for _ in 0..SINGLE.min(woven.len()) {
             let one = woven[random.random_range(0..woven.len())];
             let two = woven[random.random_range(0..woven.len())];
-            for (target, effort) in [(Target::SpirV, Effort::Full), (Target::Host, Effort::Quick)] {
+            for (target, effort) in [(Target::SpirV, Effort::Full), (Target::Native, Effort::Quick)] {
                 let module_builder = ModuleBuilder::new(under_test, target);
                 self.lowered(&format!("{} for {target:?}", one.id), module_builder.alone(&[&one.edit], effort));
             }
@@ -117,7 +117,7 @@ impl WeaveCheck<'_, '_> {
         }
         for mutant in other {
             if let Edit::Privatise { variable } = &mutant.edit {
-                for target in [Target::SpirV, Target::Host] {
+                for target in [Target::SpirV, Target::Native] {
                     let made = ModuleBuilder::new(under_test, target).private(variable, 256, Effort::Quick);
                     if let Some(Ok(made)) = self.expect(&mutant.id, made) {
                         self.lowered(&format!("{} for {target:?}", mutant.id), Ok(made));
@@ -139,14 +139,14 @@ impl WeaveCheck<'_, '_> {
             .zip(mutants.iter().filter(|m| m.edit.is_woven()))
             .map(|(n, m)| (n, &m.edit, m.is_structural))
             .collect();
-        for target in [Target::SpirV, Target::Host] {
+        for target in [Target::SpirV, Target::Native] {
             self.expect(&format!("infection for {target:?}"), ModuleBuilder::new(under_test, target).infection(&seen));
             for slots in [Slots::Groups, Slots::Items] {
                 self.expect(&format!("coverage of {slots:?} for {target:?}"), under_test.instrumented(slots, target));
             }
         }
         let sites = under_test.sites.with_vectors();
-        for (slots, target) in [(Slots::Groups, Target::SpirV), (Slots::Items, Target::Host)] {
+        for (slots, target) in [(Slots::Groups, Target::SpirV), (Slots::Items, Target::Native)] {
             let with_vectors = under_test.with_vectors().and_then(|kernel| kernel.instrumented(slots, target));
             self.expect(&format!("test vectors for {target:?}"), with_vectors);
         }

@@ -14,7 +14,7 @@ use kassay_ir::kernel::precision::Precision;
 use kassay_ir::lower::native::emit::{Effort, emit};
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_run::exec::simulator::observation::{FaultKind, SimulationOptions};
-use kassay_run::exec::{Executor, HostCode, OpenClExecutor, Simulator, Target};
+use kassay_run::exec::{Executor, NativeCode, OpenClExecutor, Simulator, Target};
 use kassay_suite::compare::{self, Tolerance};
 
 use crate::common::TestResult;
@@ -29,10 +29,10 @@ const DIVERGENT: [&str; 1] = ["divergent_exit"];
 /// The error that errors of single operations may grow to.
 const ACCUMULATED: Tolerance = Tolerance { abs: 1e-5, rel: 1e-5 };
 
-fn host_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> TestResult<Arc<HostCode>> {
+fn native_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) -> TestResult<Arc<NativeCode>> {
     let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
     let object = emit(&module, &under_test.entry, effort)?;
-    Ok(Arc::new(HostCode { object, entry: under_test.entry.clone(), table }))
+    Ok(Arc::new(NativeCode { object, entry: under_test.entry.clone(), table }))
 }
 
 /// Returns what is wrong with a suite.
@@ -46,7 +46,7 @@ fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) ->
     let programs = [(false, Effort::Full), (true, Effort::Full), (false, Effort::Quick)];
     let mut loaded = Vec::new();
     for (races, effort) in programs {
-        loaded.push((races, simulator.load_host(&host_code(&under_test, races, effort)?)?));
+        loaded.push((races, simulator.load_native(&native_code(&under_test, races, effort)?)?));
     }
     let (mut wrong, mut compared, mut diverged) = (Vec::new(), 0, 0);
     for test in &tests {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kassay_model::native::table::{HostTable, Mode, PlainSite, Space};
+use kassay_model::native::table::{Mode, NativeTable, PlainSite, Space};
 use kassay_run::exec::simulator::observation::{FaultKind, SimulationOptions};
 use kassay_run::exec::{
     Executor, Fault, ProgramId, Reference, Run, RunOptions, Simulator, Sweep, Variation, VariationOutcome,
@@ -23,7 +23,7 @@ const INDEX: &str = "KERNEL {
     AT(int, seen, 1) = AT(int, (char *)out + index, 2);
 }";
 
-fn index_table() -> HostTable {
+fn index_table() -> NativeTable {
     let table = with_access(table(&["out", "seen", "index"]), Mode::Write, Some(0), Space::Global);
     let table = with_access(table, Mode::Write, Some(1), Space::Global);
     with_access(table, Mode::Read, Some(0), Space::Global)
@@ -74,7 +74,7 @@ fn wild_pointers_are_judged_by_their_targets() {
     assert_eq!(run(0), (vec![(FaultKind::Null, None, 0)], vec![3, 5, 5, 5]));
     assert_eq!(run(1), (vec![(FaultKind::Null, None, 100)], vec![3, 5, 5, 5]));
     assert_eq!(run(2), (vec![], vec![3, 6, 5, 5]));
-    // The stack is nobody's: variables whose addresses spread are elsewhere.
+    // The stack belongs to no object: variables whose addresses spread are elsewhere.
     assert_eq!(run(3), (vec![(FaultKind::OutOfBounds, None, 0)], vec![3, 5, 5, 5]));
     assert_eq!(run(4), (vec![(FaultKind::OutOfBounds, Some(0), 20)], vec![3, 5, 5, 5]));
     assert_eq!(run(5), (vec![(FaultKind::OutOfBounds, None, 0)], vec![3, 5, 5, 5]));
@@ -290,7 +290,7 @@ fn large_launches_are_shared_among_threads() {
     let table = with_access(table(&["out"]), Mode::Write, Some(0), Space::Global);
     let code = code(SQUARE, with_barrier(table, "barrier", false));
     let mut simulator = Simulator::new(2).unwrap();
-    let program = simulator.load_host(&code).unwrap();
+    let program = simulator.load_native(&code).unwrap();
     let n = 1 << 16;
     let launch = launch(n, 64, vec![ints(vec![0; n as usize - 1])]);
     for _ in 0..3 {
@@ -303,10 +303,11 @@ fn large_launches_are_shared_among_threads() {
 /// Code that is not an object, or not one of kassay's, is kassay's fault.
 #[test]
 fn objects_that_cannot_be_loaded_are_refused() {
-    let broken = kassay_run::exec::HostCode { object: vec![1, 2, 3], entry: "k".into(), table: HostTable::default() };
+    let broken =
+        kassay_run::exec::NativeCode { object: vec![1, 2, 3], entry: "k".into(), table: NativeTable::default() };
     let mut simulator = Simulator::new(1).unwrap();
-    assert_eq!(simulator.load_host(&Arc::new(broken)).unwrap_err().exit_code(), 4);
-    let unknown = code("void nobody_has_this(void); KERNEL { nobody_has_this(); }", HostTable::default());
-    let error = simulator.load_host(&unknown).unwrap_err();
+    assert_eq!(simulator.load_native(&Arc::new(broken)).unwrap_err().exit_code(), 4);
+    let unknown = code("void nobody_has_this(void); KERNEL { nobody_has_this(); }", NativeTable::default());
+    let error = simulator.load_native(&unknown).unwrap_err();
     assert!(error.to_string().contains("nobody_has_this"), "{error}");
 }

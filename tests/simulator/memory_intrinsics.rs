@@ -249,7 +249,7 @@ fn names_and_marks_of_woven_code_are_not_the_kernels() {
     }
 }
 
-/// Behind what is never reached there is other code.
+/// After what is never reached there is other code.
 #[test]
 fn what_is_never_reached_returns() {
     let body = "

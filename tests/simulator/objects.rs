@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kassay_model::native::table::{HostTable, Mode, PrintArg, PrintSite, Space, Storage};
+use kassay_model::native::table::{Mode, NativeTable, PrintArg, PrintSite, Space, Storage};
 use kassay_run::exec::simulator::observation::SimulationOptions;
 use kassay_suite::launch::{ArgValue, Launch, NdRange};
 
@@ -15,7 +15,7 @@ const ADD: &str = "KERNEL {
     AT(int, out + i, 0) = AT(int, in + i, 1) + ARG(int, 2);
 }";
 
-fn add_table() -> HostTable {
+fn add_table() -> NativeTable {
     let table = with_access(table(&["out", "in", "n"]), Mode::Write, Some(0), Space::Global);
     with_access(table, Mode::Read, Some(1), Space::Global)
 }

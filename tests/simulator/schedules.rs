@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kassay_model::native::table::{HostTable, Mode, Space};
+use kassay_model::native::table::{Mode, NativeTable, Space};
 use kassay_run::exec::simulator::observation::{FaultKind, SimulationOptions};
 use kassay_suite::schedule::{Preemption, Schedule};
 
@@ -21,8 +21,8 @@ const NUMBERS: &str = "KERNEL {
     AT(int, out + n + i, 1) = (*a)++;
 }";
 
-fn numbers_table() -> HostTable {
-    let table = HostTable { races: true, ..table(&["out", "next"]) };
+fn numbers_table() -> NativeTable {
+    let table = NativeTable { races: true, ..table(&["out", "next"]) };
     let table = with_access(table, Mode::Atomic, Some(1), Space::Global);
     with_barrier(with_access(table, Mode::Write, Some(0), Space::Global), "barrier", false)
 }
@@ -95,7 +95,7 @@ const SPIN: &str = "KERNEL {
     if (item->global_id[0] == item->group->global_size[0] - 1) AT(int, (void *)flag, 1) = 7;
 }";
 
-fn spin_table() -> HostTable {
+fn spin_table() -> NativeTable {
     let table = with_access(table(&["flag"]), Mode::AtomicRead, Some(0), Space::Global);
     with_loop(with_access(table, Mode::Atomic, Some(0), Space::Global))
 }
@@ -180,7 +180,7 @@ fn a_launch_ends_at_the_callers_deadline_without_a_fault() {
     let endless = LONG.replace("turn < TURNS", "*out == 0").replace("TURNS", "1").replace("MEET", "BURN(0)");
     for source in [alone, waits, endless] {
         for races in [false, true] {
-            let table = HostTable { races, ..table.clone() };
+            let table = NativeTable { races, ..table.clone() };
             let code = code(&source, table);
             let (mut simulator, program) = loaded(&code);
             let launch = launch(1 << 20, 4096, vec![ints([0])]);

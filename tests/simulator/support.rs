@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kassay_model::native::table::{
-    AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
+    AccessSite, BarrierSite, CallPath, Mode, NativeTable, Object, PlainSite, SourcePlace, Space, Storage,
 };
 use kassay_run::exec::simulator::observation::{Simulation, SimulationOptions};
-use kassay_run::exec::{HostCode, ProgramId, Simulator};
+use kassay_run::exec::{NativeCode, ProgramId, Simulator};
 use kassay_suite::launch::{ArgValue, Launch};
 
 use crate::common::launches::{ints_of, line};
@@ -37,13 +37,13 @@ void __kassay_print(struct item *, u32, const char *, void *);
 "#;
 
 /// Compiles `text` (after the head) into code with this table.
-pub fn code(text: &str, table: HostTable) -> Arc<HostCode> {
+pub fn code(text: &str, table: NativeTable) -> Arc<NativeCode> {
     let folder = tempfile::tempdir().unwrap();
     let (source, object) = (folder.path().join("kernel.c"), folder.path().join("kernel.o"));
     std::fs::write(&source, format!("{HEAD}{text}")).unwrap();
     let compiler = std::env::var("KASSAY_CLANG").unwrap_or_else(|_| "clang-22".to_owned());
     compile(&compiler, &source, &object);
-    Arc::new(HostCode { object: std::fs::read(object).unwrap(), entry: "kernel".into(), table })
+    Arc::new(NativeCode { object: std::fs::read(object).unwrap(), entry: "kernel".into(), table })
 }
 
 fn compile(compiler: &str, source: &Path, object: &Path) {
@@ -56,7 +56,7 @@ fn compile(compiler: &str, source: &Path, object: &Path) {
 }
 
 /// Returns a table of arguments: `global int *` by name, in order; [`with_access`] adds accesses.
-pub fn table(buffers: &[&str]) -> HostTable {
+pub fn table(buffers: &[&str]) -> NativeTable {
     let frames = vec![SourcePlace { function: "kernel".into(), file: "k.cl".into(), line: 3, column: 9 }];
     let object = |(position, name): (u32, &&str)| Object {
         name: (*name).into(),
@@ -64,30 +64,30 @@ pub fn table(buffers: &[&str]) -> HostTable {
         storage: Storage::Argument(position),
         element: 4,
     };
-    HostTable {
+    NativeTable {
         paths: vec![CallPath { frames }],
         objects: (0..).zip(buffers).map(object).collect(),
         arguments: buffers.len() as u32,
         granule: vec![4; buffers.len()],
         longest_access: 16,
-        ..HostTable::default()
+        ..NativeTable::default()
     }
 }
 
 /// Adds an access of four bytes.
-pub fn with_access(mut table: HostTable, mode: Mode, object: Option<u32>, space: Space) -> HostTable {
+pub fn with_access(mut table: NativeTable, mode: Mode, object: Option<u32>, space: Space) -> NativeTable {
     table.accesses.push(AccessSite { path: 0, mode, space, object, bytes: 4, align: 4, ordering: None, builtin: None });
     table
 }
 
 /// Adds a barrier.
-pub fn with_barrier(mut table: HostTable, builtin: &str, sub_group: bool) -> HostTable {
+pub fn with_barrier(mut table: NativeTable, builtin: &str, sub_group: bool) -> NativeTable {
     let source = table.barriers.len() as u32;
     table.barriers.push(BarrierSite { path: 0, builtin: builtin.into(), sub_group, source });
     table
 }
 
-pub fn with_loop(mut table: HostTable) -> HostTable {
+pub fn with_loop(mut table: NativeTable) -> NativeTable {
     table.loops.push(PlainSite { path: 0 });
     table
 }
@@ -103,13 +103,13 @@ pub fn launch(global: u64, local: u64, args: Vec<ArgValue>) -> Launch {
 pub const LIMIT: Duration = Duration::from_secs(20);
 
 /// Returns a simulator that has loaded this code.
-pub fn loaded(code: &Arc<HostCode>) -> (Simulator, ProgramId) {
+pub fn loaded(code: &Arc<NativeCode>) -> (Simulator, ProgramId) {
     let mut simulator = Simulator::new(1).unwrap();
-    let program = simulator.load_host(code).unwrap();
+    let program = simulator.load_native(code).unwrap();
     (simulator, program)
 }
 
-pub fn simulate(code: &Arc<HostCode>, launch: &Launch, options: &SimulationOptions) -> Simulation {
+pub fn simulate(code: &Arc<NativeCode>, launch: &Launch, options: &SimulationOptions) -> Simulation {
     let (mut simulator, program) = loaded(code);
     simulator.simulate(program, launch, options, LIMIT, &[]).unwrap()
 }

@@ -238,7 +238,7 @@ fn differences(
     let under_test = open_bare(&context, &path, Some("k"), &KernelOptions::default()).unwrap().under_test;
     let promoted = promoted::promote(&under_test.module, "k", &under_test.machine).unwrap();
     let program = reader::read(&promoted, "k").unwrap();
-    let code = simulator.load(&under_test.plain(Target::Host).unwrap()).unwrap();
+    let code = simulator.load(&under_test.plain(Target::Native).unwrap()).unwrap();
     let (mut wrong, mut known) = (Vec::new(), BTreeSet::new());
     for _ in 0..LAUNCHES {
         let arguments: Vec<u64> = (0..3).map(|_| interesting(random, ty)).collect();

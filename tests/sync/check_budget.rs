@@ -12,11 +12,11 @@ use crate::common::testdata::testdata;
 
 /// Returns the result, the exit code, and the elapsed time.
 fn check(target: &Path, more: &[&str]) -> TestResult<(Value, i32, Duration)> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let run = kassay().arg("check").arg(target).args(["--format", "json"]).args(more).output()?;
     let code = run.status.code().ok_or("killed")?;
     assert!(code <= 1, "{}: {}", target.display(), String::from_utf8_lossy(&run.stderr));
-    Ok((serde_json::from_slice(&run.stdout)?, code, begun.elapsed()))
+    Ok((serde_json::from_slice(&run.stdout)?, code, started.elapsed()))
 }
 
 fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
@@ -87,12 +87,12 @@ fn a_kernel_without_time_for_its_code_is_unknown() -> TestResult {
 fn a_kernel_beyond_the_simulators_limit_is_refused_at_once() -> TestResult {
     let folder = tempfile::tempdir()?;
     let kernel = doubling(folder.path(), 20)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let run = kassay().arg("check").arg(&kernel).args(["--budget", "60", "--no-cache"]).output()?;
     let message = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{message}");
     assert!(message.contains("too large for the simulator"), "{message}");
-    assert!(begun.elapsed() < SLACK, "{:?}", begun.elapsed());
+    assert!(started.elapsed() < SLACK, "{:?}", started.elapsed());
     Ok(())
 }
 
@@ -106,9 +106,9 @@ fn clang_ends_with_the_budget() -> TestResult {
     text += "kernel void k(global int *a) { int i = get_global_id(0), x = i; S21 a[i] = x; }\n";
     let kernel = folder.path().join("macros.cl");
     std::fs::write(&kernel, text)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let run = kassay().arg("check").arg(&kernel).args(["--budget", "1", "--no-cache"]).output()?;
-    assert!(begun.elapsed() < Duration::from_secs(1) + SLACK, "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(1) + SLACK, "{:?}", started.elapsed());
     let message = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{message}");
     assert!(

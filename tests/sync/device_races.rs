@@ -18,7 +18,7 @@ use crate::common::testdata::{folders, name, testdata};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Kernels of `testdata/check` that the search hands over, each with what is told.
+/// Kernels of `testdata/check` that the search hands over, each with what is reported.
 const HANDED_OVER: &[(&str, &str)] = &[
     ("clean_async_copies", COPIES),
     ("clean_chained_groups", ORDERS),
@@ -54,7 +54,7 @@ enum Said {
 fn said(outcome: &Outcome) -> Said {
     match outcome {
         Outcome::HandedOver(why) => Said::HandedOver(why.to_string()),
-        Outcome::Ran(Ran { seen, .. }) if seen.beyond => Said::Other("an access out of bounds".to_owned()),
+        Outcome::Ran(Ran { seen, .. }) if seen.out_of_bounds => Said::Other("an access out of bounds".to_owned()),
         Outcome::Ran(Ran { seen, .. }) => Said::Found(seen.found),
         Outcome::Ended(fault) => Said::Other(fault.to_string()),
     }

@@ -3,12 +3,12 @@
 use kassay::result::Location;
 use kassay::result::check::{self, Branch, Finding, FindingKind, Memory, Scope, Verdict};
 use kassay_judge::sync::findings::{Findings, ObservedLaunch, Reader, verdict};
-use kassay_model::native::table::{HostTable, Mode};
+use kassay_model::native::table::{Mode, NativeTable};
 use kassay_run::exec::simulator::observation::{Conflict, Divergence, FaultKind, Simulation, SimulatorFault, Waiting};
 
 use super::support::{Tables, access, conflict, interface, launch, place, simulation};
 
-fn read(table: &HostTable, simulations: &[Simulation]) -> Vec<Finding> {
+fn read(table: &NativeTable, simulations: &[Simulation]) -> Vec<Finding> {
     let interface = interface();
     let split = |_: &Divergence| {
         let location = Location { file: "k.cl".into(), line: 3, column: 5 };

@@ -6,7 +6,7 @@ use inkwell::context::Context;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_model::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, SubGroups, Type};
 use kassay_model::native::table::{
-    AccessSite, BarrierSite, CallPath, HostTable, Mode, Object, PlainSite, SourcePlace, Space, Storage,
+    AccessSite, BarrierSite, CallPath, Mode, NativeTable, Object, PlainSite, SourcePlace, Space, Storage,
 };
 use kassay_model::options::KernelOptions;
 use kassay_run::exec::simulator::observation::{Access, Conflict, Simulation};
@@ -32,7 +32,7 @@ pub fn place(function: &str, line: u32, column: u32) -> SourcePlace {
 
 /// A table that is built site by site.
 #[derive(Default)]
-pub struct Tables(pub HostTable);
+pub struct Tables(pub NativeTable);
 
 impl Tables {
     /// Makes a table with a global argument `x` and a local variable `tmp` of 64 words.
@@ -42,7 +42,7 @@ impl Tables {
             object("x", Space::Global, Storage::Argument(0)),
             object("tmp", Space::Local, Storage::Local { bytes: 256, offset: 0 }),
         ];
-        Tables(HostTable { objects, arguments: 1, races: true, ..HostTable::default() })
+        Tables(NativeTable { objects, arguments: 1, races: true, ..NativeTable::default() })
     }
 
     pub fn path(&mut self, frames: Vec<SourcePlace>) -> u32 {

@@ -30,6 +30,6 @@ pub fn bitcode(input: &[u8]) {
 
 fn inspect(name: &str, input: &[u8]) {
     let path = file(&folder("kernels", |_| ()), name, input);
-    // Translators may crash on what seems to be valid: that is told as their fault.
+    // Translators may crash on what seems to be valid: that is reported as their fault.
     let _ = kassay::inspect(&path, &OpenOptions::new(), &InspectOptions::new()).map_err(|error| error.to_string());
 }

@@ -97,7 +97,7 @@ fn blames_input<T>(outcome: Result<T, Error>) -> Option<T> {
         Ok(value) => Some(value),
         Err(error) => {
             let message = error.to_string();
-            assert_eq!(error.exit_code(), 2, "the input is wrong, but is not told so: {message}");
+            assert_eq!(error.exit_code(), 2, "the input is wrong, but the message does not say so: {message}");
             None
         }
     }

@@ -47,7 +47,7 @@ struct Snapshot {
     written: Option<PathBuf>,
 }
 
-/// Enqueues a launch by `enqueue`, as the program's kernel or its twin, and returns its status.
+/// Enqueues a launch by `enqueue`, as the program's kernel or its replacement, and returns its status.
 ///
 /// # Safety
 /// The wait list must have as many events as the request says.

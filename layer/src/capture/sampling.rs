@@ -71,8 +71,8 @@ pub struct Sampling {
     /// Launches that were looked at for what they cover, and the bytes that were copied for that.
     looks: u64,
     copied: u64,
-    /// Launches that were looked at in vain because they did not run as twins, or could not be read, one after the
-    /// other.
+    /// Launches that were looked at in vain because they did not run as replacements, or could not be read, one after
+    /// the other.
     in_vain: u32,
     /// The files of launches that are kept for their number alone, and cover nothing new; they give way to those that
     /// do.

@@ -20,7 +20,7 @@ use opencl_sys::{CL_INVALID_OPERATION, CL_SUCCESS, cl_int};
 /// The number of pointers in the dispatch table that this crate knows.
 pub const ENTRIES: usize = size_of::<cl_icd_dispatch>() / size_of::<usize>();
 
-/// The functions behind the wrappers: a driver's own, or those of the loader below a layer.
+/// The functions that the wrappers call: a driver's own, or those of the loader below a layer.
 pub struct Driver {
     /// The original functions; an entry that the driver or its version lacks is `None`.
     pub table: cl_icd_dispatch,

@@ -1,7 +1,7 @@
 //! What a woven kernel has to be given before a launch, from the shadow of the program's kernel.
 
+use super::replacement::{Change, Changes, Ready, Value};
 use super::reply::{self, POINTER, Why};
-use super::twin::{Change, Changes, Ready, Value};
 use crate::driver::signature::{Address, Parameter};
 use crate::shadow::State;
 use crate::shadow::kernel::{self, Kernel};

@@ -17,7 +17,7 @@ const MOST: usize = 64 << 20;
 /// The schema of requests.
 const SCHEMA: &str = "kassay.ask/1";
 
-/// A request for the twins of a program's kernels.
+/// A request for the replacements of a program's kernels.
 #[derive(Serialize)]
 pub struct Weave<'a> {
     schema: &'static str,
@@ -33,7 +33,7 @@ impl<'a> Weave<'a> {
     }
 }
 
-/// Asks whether what a twin has left is what the program's own kernel has left, but for the rounding of floats.
+/// Asks whether what a replacement has left is what the program's own kernel has left, but for the rounding of floats.
 #[derive(Serialize)]
 pub struct Compare<'a> {
     schema: &'static str,
@@ -55,7 +55,7 @@ impl<'a> Compare<'a> {
 pub struct Left {
     pub own: Id,
     pub woven: Id,
-    /// The arguments of the twin that reach it.
+    /// The arguments of the replacement that reach it.
     pub arguments: Vec<Reaches>,
     pub image: Option<Format>,
 }

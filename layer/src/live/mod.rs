@@ -1,10 +1,10 @@
-//! Woven twins: with `KASSAY_SOCKET` set, each kernel of the program has a twin with probes, which is launched in its
-//! place.
+//! Woven replacements: with `KASSAY_SOCKET` set, each kernel of the program has a replacement with probes, which is
+//! launched in its place.
 //!
 //! At the first launch of a kernel of a program, kassay is asked for woven code ([`ask`], [`reply`]), which is built in
 //! the program's context ([`woven`]), in a mutation run from what an earlier process has kept ([`binaries`]). From then
-//! on a launch gives the twin ([`twin`]) the arguments that have changed ([`arguments`]) and enqueues it, once it was
-//! seen to do the same as the program's own kernel ([`verify`]). What it records is in a file of the spool
+//! on a launch gives the replacement ([`replacement`]) the arguments that have changed ([`arguments`]) and enqueues it,
+//! once it was seen to do the same as the program's own kernel ([`verify`]). What it records is in a file of the spool
 //! ([`probes`]). Whatever fails leaves the launch as it is.
 
 mod arguments;
@@ -14,9 +14,9 @@ mod copies;
 mod objects;
 mod once;
 mod probes;
+mod replacement;
 mod reply;
 mod table;
-mod twin;
 mod verified;
 mod verify;
 mod woven;
@@ -34,10 +34,10 @@ use crate::spool::config;
 use crate::spool::config::Verify;
 use crate::spool::counts::{Column, Row, count};
 use probes::Probe;
+use replacement::{Ready, Replacement};
 use reply::{BUSY, Bits, Why};
 use table::Slot;
 pub use table::{Table, table};
-use twin::{Ready, Twin};
 use verified::Next;
 use verify::Trial;
 use woven::Woven;
@@ -46,11 +46,11 @@ use woven::Woven;
 pub struct Counted {
     pub row: &'static Row,
     pub subject: Option<Arc<Subject>>,
-    /// Whether what it covers is to be told.
+    /// Whether what it covers is to be reported.
     pub is_recorded: bool,
 }
 
-/// What a twin's probes say of a launch.
+/// What a replacement's probes say of a launch.
 pub struct Recorded {
     woven: Arc<Woven>,
     probe: Arc<Probe>,
@@ -60,9 +60,9 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    unsafe fn new(twin: &Twin, ready: &Ready) -> Option<Recorded> {
-        let bits = twin.recipe()?.probe.as_ref()?.bits?;
-        let recorded = Recorded { woven: twin.woven.clone(), probe: ready.probe()?, bits, before: Vec::new() };
+    unsafe fn new(replacement: &Replacement, ready: &Ready) -> Option<Recorded> {
+        let bits = replacement.recipe()?.probe.as_ref()?.bits?;
+        let recorded = Recorded { woven: replacement.woven.clone(), probe: ready.probe()?, bits, before: Vec::new() };
         Some(Recorded { before: recorded.covered()?, ..recorded })
     }
 
@@ -76,8 +76,8 @@ impl Recorded {
     }
 }
 
-/// Enqueues a launch of the twin, or of the program's own kernel if there is none or if the driver refuses the twin.
-/// Returns the status and, of a twin if it is asked for, what it records.
+/// Enqueues a launch of the replacement, or of the program's own kernel if there is none or if the driver refuses the
+/// replacement. Returns the status and, of a replacement if it is asked for, what it records.
 ///
 /// # Safety
 /// `enqueue` must enqueue the kernel that it gets as the request says.
@@ -89,8 +89,9 @@ pub unsafe fn launch(
 ) -> (cl_int, Option<Recorded>) {
     let Some(counted) = counted.filter(|_| config().socket.is_some()) else { return (enqueue(request.kernel), None) };
     let ready = shielded(|| prepare(driver, request, &counted)).flatten();
-    let ready = ready.and_then(|(twin, ready)| shielded(|| choose(driver, request, &counted, twin, ready)).flatten());
-    let Some(Chosen { twin, ready, recorded, trial }) = ready else {
+    let ready = ready
+        .and_then(|(replacement, ready)| shielded(|| choose(driver, request, &counted, replacement, ready)).flatten());
+    let Some(Chosen { replacement, ready, recorded, trial }) = ready else {
         let status = enqueue(request.kernel);
         if status.succeeded() {
             shielded(|| count(counted.row, Column::Plain));
@@ -100,13 +101,17 @@ pub unsafe fn launch(
     if let Some(trial) = trial {
         let status = enqueue(request.kernel);
         shielded(|| {
-            twin.give_back(ready);
+            replacement.give_back(ready);
             if status.succeeded() {
-                trial.judge(driver, request, &twin);
-                let column = if twin.woven.verified().is_refuted(twin.name()) { Column::Plain } else { Column::Woven };
+                trial.judge(driver, request, &replacement);
+                let column = if replacement.woven.verified().is_refuted(replacement.name()) {
+                    Column::Plain
+                } else {
+                    Column::Woven
+                };
                 count(counted.row, column);
             } else {
-                twin.woven.verified().parted();
+                replacement.woven.verified().parted();
             }
         });
         return (status, recorded);
@@ -115,8 +120,8 @@ pub unsafe fn launch(
     if status.succeeded() {
         shielded(|| {
             count(counted.row, Column::Woven);
-            let woven = twin.woven.clone();
-            twin.give_back(ready);
+            let woven = replacement.woven.clone();
+            replacement.give_back(ready);
             if woven.reader.is_due() && !woven.read_probes() {
                 woven.reader.put_off();
             }
@@ -125,81 +130,81 @@ pub unsafe fn launch(
     }
     let own = enqueue(request.kernel);
     shielded(|| {
-        twin.give_back(ready);
+        replacement.give_back(ready);
         if own.succeeded() {
             count(counted.row, Column::Plain);
             let why = Why::new("refused", format!("the driver refuses the woven kernel: error {status}"));
-            table::tell(&twin.woven.program, twin.name(), &why);
+            table::tell(&replacement.woven.program, replacement.name(), &why);
         }
     });
     (own, None)
 }
 
-/// A launch that will run as a twin, or be compared with one that has run on copies.
+/// A launch that will run as a replacement, or be compared with one that has run on copies.
 struct Chosen {
-    twin: Arc<Twin>,
+    replacement: Arc<Replacement>,
     ready: Ready,
     recorded: Option<Recorded>,
     trial: Option<Trial>,
 }
 
-/// Says what a launch whose twin is ready does. `None`: it runs as it is.
+/// Says what a launch whose replacement is ready does. `None`: it runs as it is.
 unsafe fn choose(
     driver: &'static Driver,
     request: &Request,
     counted: &Counted,
-    twin: Arc<Twin>,
+    replacement: Arc<Replacement>,
     mut ready: Ready,
 ) -> Option<Chosen> {
-    let woven = &twin.woven;
+    let woven = &replacement.woven;
     let how = if woven.reply.same { config().verify } else { Verify::None };
-    let unrepeatable = twin.recipe().and_then(|recipe| recipe.unrepeatable.as_ref());
+    let unrepeatable = replacement.recipe().and_then(|recipe| recipe.unrepeatable.as_ref());
     if let (Some(reason), true) = (unrepeatable, how != Verify::None) {
-        table::tell_unverified(&woven.program, twin.name(), &Why::new("unrepeatable", reason.clone()));
+        table::tell_unverified(&woven.program, replacement.name(), &Why::new("unrepeatable", reason.clone()));
     }
     let has_variables = !woven.reply.variables.is_empty();
-    let next = woven.verified().next(how, twin.name(), has_variables, unrepeatable.is_none());
+    let next = woven.verified().next(how, replacement.name(), has_variables, unrepeatable.is_none());
     if next == Next::Plain {
-        twin.give_back(ready);
+        replacement.give_back(ready);
         return None;
     }
-    let recorded = if counted.is_recorded { Recorded::new(&twin, &ready) } else { None };
+    let recorded = if counted.is_recorded { Recorded::new(&replacement, &ready) } else { None };
     let (Next::Compare, Some(subject)) = (next, counted.subject.as_ref()) else {
-        return Some(Chosen { twin, ready, recorded, trial: None });
+        return Some(Chosen { replacement, ready, recorded, trial: None });
     };
     let mut has_run = false;
-    let tried = verify::begin(driver, request, subject, &twin, &mut ready).and_then(|mut trial| {
+    let tried = verify::begin(driver, request, subject, &replacement, &mut ready).and_then(|mut trial| {
         has_run = true;
         trial.run_woven(driver, request, &ready).map(|()| trial)
     });
     let why = match tried {
-        Ok(trial) => return Some(Chosen { twin, ready, recorded, trial: Some(trial) }),
+        Ok(trial) => return Some(Chosen { replacement, ready, recorded, trial: Some(trial) }),
         Err(why) => why,
     };
     // What the driver refuses on copies it will refuse of the program, too.
     let is_refused = why.reason == verify::REFUSED;
     if !is_refused {
-        table::tell_unverified(&woven.program, twin.name(), &why);
+        table::tell_unverified(&woven.program, replacement.name(), &why);
     }
     // Some of its arguments may be copies by now.
     ready.stamps.fill(0);
-    twin.give_back(ready);
+    replacement.give_back(ready);
     if has_variables && has_run && !is_refused {
         // The woven kernel has changed its variables for a launch that is still to come; the program's own are right.
         woven.verified().give_up();
-        table::tell(&woven.program, twin.name(), &why);
+        table::tell(&woven.program, replacement.name(), &why);
         return None;
     }
     woven.verified().parted();
     if how == Verify::All {
         return None;
     }
-    let (twin, ready) = prepare(driver, request, counted)?;
-    Some(Chosen { twin, ready, recorded, trial: None })
+    let (replacement, ready) = prepare(driver, request, counted)?;
+    Some(Chosen { replacement, ready, recorded, trial: None })
 }
 
-/// Finds the twin of a launch and gives it its arguments. `None`: the launch runs as it is.
-unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted) -> Option<(Arc<Twin>, Ready)> {
+/// Finds the replacement of a launch and gives it its arguments. `None`: the launch runs as it is.
+unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted) -> Option<(Arc<Replacement>, Ready)> {
     let subject = counted.subject.as_ref()?;
     table().begin_anew_in_child();
     let mut state = shadow::state();
@@ -213,60 +218,60 @@ unsafe fn prepare(driver: &'static Driver, request: &Request, counted: &Counted)
         table::tell(&subject.program, &subject.name, &Why::new("partial-groups", message));
         return None;
     }
-    let known = table().slot(key(request.kernel), device, context).map(|slot| slot.twin.clone());
-    let twin = match known {
-        Some(twin) => twin?,
+    let known = table().slot(key(request.kernel), device, context).map(|slot| slot.replacement.clone());
+    let replacement = match known {
+        Some(replacement) => replacement?,
         None => {
             drop(state);
-            let twin = remembered(driver, request, subject, (context, device))?;
+            let replacement = remembered(driver, request, subject, (context, device))?;
             state = shadow::state();
-            twin
+            replacement
         }
     };
-    let recipe = twin.recipe()?;
-    let (program, name) = (&twin.woven.program, twin.name());
-    let told = |why: Why| table::tell(program, name, &why);
-    let taken = twin.take();
+    let recipe = replacement.recipe()?;
+    let (program, name) = (&replacement.woven.program, replacement.name());
+    let tell = |why: Why| table::tell(program, name, &why);
+    let taken = replacement.take();
     let mut ready = match taken {
         Some(ready) => ready,
         None => {
             drop(state);
-            let made = twin.make(recipe);
-            let ready = made.map_err(told).ok()?;
+            let made = replacement.make(recipe);
+            let ready = made.map_err(tell).ok()?;
             state = shadow::state();
             ready
         }
     };
     let kernel = state.kernels.get(&key(request.kernel));
     let parameters = subject.signature.parameters.as_deref();
-    let kit = (recipe, twin.woven.reply.variables.as_slice());
+    let kit = (recipe, replacement.woven.reply.variables.as_slice());
     let changes = kernel.map(|kernel| arguments::changes(&state, kernel, kit, parameters, &ready));
     drop(state);
     let applied = match changes {
         Some(Ok(Some(changes))) => {
             let mapping = |sizes: &[u64]| table::mapping(recipe, sizes, program, name);
-            twin.apply(&mut ready, recipe, changes, mapping).map_err(told).is_ok()
+            replacement.apply(&mut ready, recipe, changes, mapping).map_err(tell).is_ok()
         }
         Some(Err(why)) => {
-            told(why);
+            tell(why);
             false
         }
         Some(Ok(None)) | None => false,
     };
     if applied {
-        return Some((twin, ready));
+        return Some((replacement, ready));
     }
-    twin.give_back(ready);
+    replacement.give_back(ready);
     None
 }
 
-/// Finds the twin of a kernel object at its first launch on a device, and remembers it, or that there is none.
+/// Finds the replacement of a kernel object at its first launch on a device, and remembers it, or that there is none.
 unsafe fn remembered(
     driver: &'static Driver,
     request: &Request,
     subject: &Subject,
     (context, device): (Handle, Handle),
-) -> Option<Arc<Twin>> {
+) -> Option<Arc<Replacement>> {
     // A kernel of another context is none for this queue; the driver will say so.
     let (mut own, to_size) = (0_usize, size_of::<usize>());
     let to = (&raw mut own).cast();
@@ -276,38 +281,39 @@ unsafe fn remembered(
     }
     let (program, name) = (&subject.program, &subject.name);
     let build = shadow::state().kernels.get(&key(request.kernel))?.build.clone();
-    let twin = match table::woven(driver, context, device, program).and_then(|woven| Twin::new(&woven, name, &build)) {
-        Ok(twin) => Some(Arc::new(twin)),
-        Err(why) => {
-            table::tell(program, name, &why);
-            if why.reason == BUSY {
-                return None;
+    let replacement =
+        match table::woven(driver, context, device, program).and_then(|woven| Replacement::new(&woven, name, &build)) {
+            Ok(replacement) => Some(Arc::new(replacement)),
+            Err(why) => {
+                table::tell(program, name, &why);
+                if why.reason == BUSY {
+                    return None;
+                }
+                None
             }
-            None
-        }
-    };
-    let slot = Slot::new(device, context, twin.clone());
-    // While the kernel is known, its twins stay.
+        };
+    let slot = Slot::new(device, context, replacement.clone());
+    // While the kernel is known, its replacements stay.
     let state = shadow::state();
     state.kernels.get(&key(request.kernel))?;
     let mut table = table();
     match table.slot(key(request.kernel), device, context) {
-        // Another thread was faster. This one's twin goes when the locks are gone.
-        Some(slot) => slot.twin.clone(),
+        // Another thread was faster. This one's replacement goes when the locks are gone.
+        Some(slot) => slot.replacement.clone(),
         None => {
             table.add_slot(key(request.kernel), slot);
-            twin
+            replacement
         }
     }
 }
 
-/// Forgets the twins of a kernel object whose handle another one has by now, so that its release was not seen. They are
-/// not released: the state is locked.
+/// Forgets the replacements of a kernel object whose handle another one has by now, so that its release was not seen.
+/// They are not released: the state is locked.
 pub fn kernel_is_new(kernel: Handle) {
     std::mem::forget(table().remove_slots(kernel));
 }
 
-/// Releases the twins of a kernel object that has gone, by calls to the driver.
+/// Releases the replacements of a kernel object that has gone, by calls to the driver.
 pub fn kernel_is_gone(kernel: Handle) {
     let slots = table().remove_slots(kernel);
     slots.into_iter().for_each(Slot::release);

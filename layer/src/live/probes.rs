@@ -95,7 +95,7 @@ impl Mapping {
     }
 }
 
-/// The words that hold sizes of arguments, in bytes, low word first; sizes of which nothing is told are left out.
+/// The words that hold sizes of arguments, in bytes, low word first; sizes that are not given are left out.
 fn words_of_sizes(probe: &reply::Probe, sizes: &[u64]) -> impl Iterator<Item = (usize, u32)> {
     let first = probe.sizes.unwrap_or(0);
     sizes.iter().enumerate().filter(|(_, size)| **size != 0).flat_map(move |(argument, size)| {

@@ -21,7 +21,7 @@ pub struct Why {
     pub message: String,
 }
 
-/// The reason of a launch that did not wait longer for another thread; later ones may have a twin.
+/// The reason of a launch that did not wait longer for another thread; later ones may have a replacement.
 pub const BUSY: &str = "busy";
 
 impl Why {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::ask::{self, Compare, Left, Weave};
 use super::once::Once;
 use super::probes::{Mapping, Reader};
+use super::replacement::Replacement;
 use super::reply::{self, Why};
-use super::twin::Twin;
 use super::woven::Woven;
 use crate::boundary::shielded;
 use crate::driver::Driver;
@@ -29,16 +29,16 @@ pub struct Slot {
     pub device: Handle,
     pub context: Handle,
     /// `None`: they run as they are.
-    pub twin: Option<Arc<Twin>>,
+    pub replacement: Option<Arc<Replacement>>,
     generation: u64,
 }
 
 impl Slot {
-    pub fn new(device: Handle, context: Handle, twin: Option<Arc<Twin>>) -> Slot {
-        Slot { device, context, twin, generation: generation::current() }
+    pub fn new(device: Handle, context: Handle, replacement: Option<Arc<Replacement>>) -> Slot {
+        Slot { device, context, replacement, generation: generation::current() }
     }
 
-    /// Releases the twin of a kernel object that has gone. A forked child leaves its parent's alone.
+    /// Releases the replacement of a kernel object that has gone. A forked child leaves its parent's alone.
     pub fn release(self) {
         if self.generation != generation::current() {
             std::mem::forget(self);
@@ -58,7 +58,7 @@ pub struct Table {
     readers: HashMap<(Handle, Handle), Arc<Reader>>,
     mappings: HashMap<Probed, Vec<Arc<Mapping>>>,
     probes: usize,
-    told: HashSet<(&'static str, Id, String, String)>,
+    reported: HashSet<(&'static str, Id, String, String)>,
     /// Why kassay is not asked any more.
     silent: Option<Why>,
 }
@@ -140,20 +140,20 @@ pub fn woven(driver: &'static Driver, context: Handle, device: Handle, program: 
 }
 
 fn ask(program: &Id) -> Result<reply::Woven, Why> {
-    let process = process::current().ok_or_else(nobody)?;
+    let process = process::current().ok_or_else(no_kassay)?;
     let line = send(&Weave::new(program, &process.name, config().mutant.as_deref()))?;
     reply::parse(&line)
 }
 
-fn nobody() -> Why {
-    Why::new("no-answer", "there is nobody to ask")
+fn no_kassay() -> Why {
+    Why::new("no-answer", "there is no kassay to ask")
 }
 
 fn send(request: &impl serde::Serialize) -> Result<Vec<u8>, Why> {
     if let Some(why) = table().silent.clone() {
         return Err(why);
     }
-    let socket = config().socket.as_deref().ok_or_else(nobody)?;
+    let socket = config().socket.as_deref().ok_or_else(no_kassay)?;
     ask::ask(socket, request, limit()).inspect_err(|why| {
         // One wait is enough.
         if why.reason == "timeout" {
@@ -165,7 +165,7 @@ fn send(request: &impl serde::Serialize) -> Result<Vec<u8>, Why> {
 /// Asks kassay of two kernels' results whether they are the same but for the rounding of floats. Returns the positions
 /// of those that are not, each with a message.
 pub fn compare(program: &Id, kernel: &str, memory: &[Left]) -> Result<Vec<(usize, String)>, Why> {
-    let spool = spool::folder().ok_or_else(nobody)?;
+    let spool = spool::folder().ok_or_else(no_kassay)?;
     reply::parse_compared(&send(&Compare::new(spool, program, kernel, memory))?, memory.len())
 }
 
@@ -193,14 +193,14 @@ pub fn tell(program: &Id, kernel: &str, why: &Why) {
     tell_once("not-woven", program, kernel, why);
 }
 
-/// Tells kassay why launches of a kernel were not compared with its twin's, once for each reason.
+/// Tells kassay why launches of a kernel were not compared with its replacement's, once for each reason.
 pub fn tell_unverified(program: &Id, kernel: &str, why: &Why) {
     tell_once("not-verified", program, kernel, why);
 }
 
 fn tell_once(kind: &'static str, program: &Id, kernel: &str, why: &Why) {
     let about = (kind, program.clone(), kernel.to_owned(), why.reason.clone());
-    if table().told.insert(about) {
+    if table().reported.insert(about) {
         let about = About { program, kernel, reason: &why.reason };
         spool::note_about(kind, &why.message, Some(about));
     }
@@ -217,8 +217,8 @@ extern "C" fn at_exit() {
     });
 }
 
-/// Asks to be told of the process's end, once there is something to be read then: what is registered later is called
-/// earlier, and the driver must not have ended itself.
+/// Asks to be notified of the process's end, once there is something to be read then: what is registered later is
+/// called earlier, and the driver must not have ended itself.
 fn watch_exit() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Relaxed) {

@@ -1,4 +1,4 @@
-//! What comparisons have shown of twins, and so which launches are compared next.
+//! What comparisons have shown of replacements, and so which launches are compared next.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub enum Next {
     Plain,
 }
 
-/// What was found out about the twins of a program's kernels on a device.
+/// What was found out about the replacements of a program's kernels on a device.
 #[derive(Default)]
 pub struct Verified {
     kernels: HashMap<String, Known>,
@@ -27,7 +27,7 @@ pub struct Verified {
     is_given_up: bool,
 }
 
-/// What was found out about a twin.
+/// What was found out about a replacement.
 #[derive(Default)]
 struct Known {
     launches: u64,
@@ -68,7 +68,7 @@ impl Verified {
         self.is_given_up = true;
     }
 
-    /// Whether a kernel's twin does not run any more.
+    /// Whether a kernel's replacement does not run any more.
     pub fn is_refuted(&self, name: &str) -> bool {
         self.is_given_up || self.kernels.get(name).is_some_and(|known| known.differs)
     }

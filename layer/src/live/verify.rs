@@ -11,8 +11,8 @@ use opencl_sys::{CL_KERNEL_PROGRAM, cl_command_queue, cl_kernel, cl_program};
 use super::ask::{Format, Left, Reaches};
 use super::copies::Copies;
 use super::objects::{self, Kind, Owned};
+use super::replacement::{Ready, Replacement};
 use super::reply::{Argument, Why};
-use super::twin::{Ready, Twin};
 use super::verified::Verdict;
 use super::{arguments, table};
 use crate::driver::{Driver, call};
@@ -26,7 +26,7 @@ use crate::spool::counts::Column;
 
 /// How often the program's own kernel is repeated to see whether it leaves the same each time.
 const REPETITIONS: u32 = 3;
-/// The reason of kernels whose twins do not do the same.
+/// The reason of kernels whose replacements do not do the same.
 pub const DIFFERS: &str = "differs-when-woven";
 
 /// The reason of launches that the driver refuses on copies.
@@ -80,11 +80,11 @@ pub unsafe fn begin(
     driver: &'static Driver,
     request: &Request,
     subject: &Subject,
-    twin: &Twin,
+    replacement: &Replacement,
     ready: &mut Ready,
 ) -> Result<Trial, Why> {
-    let recipe = twin.recipe().ok_or_else(|| Why::new("bad-answer", "there is no such kernel"))?;
-    let woven = &twin.woven;
+    let recipe = replacement.recipe().ok_or_else(|| Why::new("bad-answer", "there is no such kernel"))?;
+    let woven = &replacement.woven;
     let mut state = shadow::state();
     let mut reached = Reached::by(&state, subject, request).map_err(unread)?;
     let gone = || unread(Column::UnknownKernel);
@@ -152,18 +152,23 @@ impl Trial {
     ///
     /// # Safety
     /// As for [`begin`].
-    pub unsafe fn judge(self, driver: &'static Driver, request: &Request, twin: &Twin) {
-        let verdict = self.verdict(driver, request, twin).unwrap_or_else(Verdict::Open);
-        let woven = &twin.woven;
-        woven.verified().found(twin.name(), !woven.reply.variables.is_empty(), &verdict);
+    pub unsafe fn judge(self, driver: &'static Driver, request: &Request, replacement: &Replacement) {
+        let verdict = self.verdict(driver, request, replacement).unwrap_or_else(Verdict::Open);
+        let woven = &replacement.woven;
+        woven.verified().found(replacement.name(), !woven.reply.variables.is_empty(), &verdict);
         match verdict {
             Verdict::Same => {}
-            Verdict::Open(why) => table::tell_unverified(&woven.program, twin.name(), &why),
-            Verdict::Differs(why) => table::tell(&woven.program, twin.name(), &why),
+            Verdict::Open(why) => table::tell_unverified(&woven.program, replacement.name(), &why),
+            Verdict::Differs(why) => table::tell(&woven.program, replacement.name(), &why),
         }
     }
 
-    unsafe fn verdict(mut self, driver: &'static Driver, request: &Request, twin: &Twin) -> Result<Verdict, Why> {
+    unsafe fn verdict(
+        mut self,
+        driver: &'static Driver,
+        request: &Request,
+        replacement: &Replacement,
+    ) -> Result<Verdict, Why> {
         contents::finish(driver, request.queue).map_err(unread)?;
         let at = (self.queue.handle(), self.context);
         let own = contents::read(driver, at, &self.reached.regions, is_written).map_err(unread)?;
@@ -179,19 +184,19 @@ impl Trial {
             let keep = |taken: Taken| taken.draft.keep(spool).map_err(|_| unread(Column::Unwritable));
             let region = own.region;
             let (own, woven) = (keep(own)?.blob, keep(woven)?.blob);
-            left.push(self.left(region, own, woven, twin));
+            left.push(self.left(region, own, woven, replacement));
             regions.push(region);
         }
         if left.is_empty() {
             return Ok(Verdict::Same);
         }
-        let mut different = table::compare(&twin.woven.program, twin.name(), &left)?;
+        let mut different = table::compare(&replacement.woven.program, replacement.name(), &left)?;
         if different.is_empty() {
             return Ok(Verdict::Same);
         }
         // A repetition would change the program's own variables.
-        if twin.woven.reply.variables.is_empty() {
-            let kernel = self.own_kernel(driver, request, twin)?;
+        if replacement.woven.reply.variables.is_empty() {
+            let kernel = self.own_kernel(driver, request, replacement)?;
             for _ in 0..REPETITIONS {
                 self.copies.fill(&self.before.regions)?;
                 run(driver, &self.queue, kernel.handle(), request)?;
@@ -212,8 +217,8 @@ impl Trial {
         })
     }
 
-    fn left(&self, region: usize, own: String, woven: String, twin: &Twin) -> Left {
-        let recipe = twin.recipe();
+    fn left(&self, region: usize, own: String, woven: String, replacement: &Replacement) -> Left {
+        let recipe = replacement.recipe();
         let reaches = |(argument, from): (usize, &Argument)| match *value_of(from, &self.reached, &self.members)? {
             Value::Memory { region: of, offset, size } if of == region => {
                 Some(Reaches { argument, offset, size: Some(size) })
@@ -232,18 +237,23 @@ impl Trial {
     }
 
     /// Makes the program's kernel once more, with copies as its memory.
-    unsafe fn own_kernel(&mut self, driver: &'static Driver, request: &Request, twin: &Twin) -> Result<Owned, Why> {
+    unsafe fn own_kernel(
+        &mut self,
+        driver: &'static Driver,
+        request: &Request,
+        replacement: &Replacement,
+    ) -> Result<Owned, Why> {
         let mut program: cl_program = std::ptr::null_mut();
         let (to, size, none) = ((&raw mut program).cast(), size_of::<cl_program>(), std::ptr::null_mut());
         call!(driver, clGetKernelInfo(request.kernel, CL_KERNEL_PROGRAM, size, to, none));
         let mut error = 0;
-        let kernel = match std::ffi::CString::new(twin.name()) {
+        let kernel = match std::ffi::CString::new(replacement.name()) {
             Ok(name) => call!(driver, clCreateKernel(program, name.as_ptr(), &mut error) else std::ptr::null_mut()),
             Err(_) => std::ptr::null_mut(),
         };
         let kernel = Owned::new(driver, Kind::Kernel, kernel, error, "clCreateKernel")?;
         self.copies.set_all(kernel.handle(), &self.given, &self.reached, &self.members)?;
-        twin.set_exec_info(kernel.handle(), &self.settings)?;
+        replacement.set_exec_info(kernel.handle(), &self.settings)?;
         Ok(kernel)
     }
 }

@@ -48,8 +48,8 @@ pub struct Program {
     pub includes: Vec<Name>,
     /// The last build, compilation or link.
     pub build: Option<Arc<Build>>,
-    /// Of a program from a binary that this process was given before: what that was built from. Its code has lines, and
-    /// the binary none.
+    /// For a program from a binary that this process was given before: what that was built from. Its code has lines,
+    /// and the binary none.
     pub same_as: Option<Arc<Build>>,
 }
 

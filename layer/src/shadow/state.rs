@@ -67,7 +67,7 @@ const MOST_ARGUMENTS: usize = 65_536;
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
 
-/// Told when a queue is unpinned.
+/// Notified when a queue is unpinned.
 static UNPINNED: Condvar = Condvar::new();
 
 /// The number of `State::watches`, so that writes need no lock while there are none.

@@ -41,7 +41,8 @@ pub struct Config {
     pub kernels: Vec<String>,
     /// All launches are candidates, `max_launches` and `max_shapes` do not count.
     pub all: bool,
-    /// Launches that cover what no earlier launch of their kernel has covered are kept, too, as far as twins tell.
+    /// Launches that cover what no earlier launch of their kernel has covered are kept, too, as far as replacements
+    /// tell.
     pub sample_by_coverage: bool,
     /// Whether contents are also read after a launch. Without, a launch is written before the driver sees it.
     pub after: bool,

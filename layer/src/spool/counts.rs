@@ -41,8 +41,8 @@ pub enum Column {
     Unwritable,
     OutOfMemory,
     UnknownKernel,
-    // Of all launches, whether kept or not, where kassay is asked for twins.
-    /// Launches that ran as twins. (Readers have a reason for column 20, which the layer does not count.)
+    // Of all launches, whether kept or not, where kassay is asked for replacements.
+    /// Launches that ran as replacements. (Readers have a reason for column 20, which the layer does not count.)
     Woven = 21,
     /// Launches that ran as they are.
     Plain,

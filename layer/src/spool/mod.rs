@@ -25,6 +25,6 @@ pub fn note_about(kind: &str, message: &str, about: Option<About>) {
 }
 
 /// Tells kassay something once in the life of this library.
-pub fn note_once(told: &'static std::sync::Once, kind: &str, message: impl FnOnce() -> String) {
-    told.call_once(|| note(kind, &message()));
+pub fn note_once(once: &'static std::sync::Once, kind: &str, message: impl FnOnce() -> String) {
+    once.call_once(|| note(kind, &message()));
 }

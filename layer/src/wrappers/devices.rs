@@ -55,9 +55,9 @@ pub unsafe fn get_info(
     if is_type && shielded(|| config().as_gpu) == Some(true) {
         let kind = value.cast::<cl_device_type>();
         let (gpu, cpu) = (CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_CPU);
-        let told = kind.read_unaligned();
-        if told & cpu != 0 {
-            kind.write_unaligned(told & !cpu | gpu);
+        let reported = kind.read_unaligned();
+        if reported & cpu != 0 {
+            kind.write_unaligned(reported & !cpu | gpu);
         }
     }
     status

@@ -251,8 +251,8 @@ impl Process {
         assert_eq!(kept, self.launches.len() as u64);
     }
 
-    /// Where kassay is asked for twins, every launch is counted as one or as none.
-    pub fn check_twins(&self) {
+    /// Where kassay is asked for replacements, every launch is counted as one or as none.
+    pub fn check_replacements(&self) {
         for row in self.words.chunks_exact(32).skip(1) {
             assert_eq!(row[0], row[21] + row[22]);
         }

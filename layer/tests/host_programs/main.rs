@@ -8,4 +8,4 @@ mod harness;
 mod kassay;
 mod limits;
 mod platforms;
-mod twins;
+mod replacements;

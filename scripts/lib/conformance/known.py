@@ -1,4 +1,4 @@
-"""What is left out, and differences that are nobody's fault, or not kassay's."""
+"""What is left out, and differences that are not faults, or not kassay's."""
 
 import re
 

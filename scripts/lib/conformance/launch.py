@@ -17,7 +17,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def main():
-    # A driver that compiles for ever must not go on when nobody waits for it any more.
+    # A driver that compiles for ever must not go on when it is no longer waited for.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     job = json.loads(pathlib.Path(sys.argv[1]).read_text())
     code, given = pathlib.Path(job["code"]).read_bytes(), pathlib.Path(job["given"]).read_bytes()

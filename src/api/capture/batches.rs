@@ -184,7 +184,7 @@ fn make(given: Given, _: &[u8]) -> Result<Vec<u8>> {
     let of = |(kernel, name): &(LaunchedKernel, String)| make_one(&mut writer, kernel, name, [&folder, &staging]);
     let made: Result<Vec<Made>> = kernels.iter().map(of).collect();
     let answer = Answer { made: made?, device: writer.device(), told: keeper.take() };
-    json::bytes(&answer).map_err(|error| Error::internal(format!("suites cannot be told: {error}")))
+    json::bytes(&answer).map_err(|error| Error::internal(format!("suites cannot be encoded: {error}")))
 }
 
 /// Removes what there is of a kernel.

@@ -74,7 +74,7 @@ pub fn capture(
 /// Like [`capture`]; `run` runs the program.
 ///
 /// # Errors
-/// Those of [`capture`] and of `run`.
+/// As [`capture`] and `run`.
 pub(super) fn capture_by(
     command: &[OsString],
     folder: &Path,
@@ -83,7 +83,7 @@ pub(super) fn capture_by(
     run: impl FnOnce(&Session) -> Result<Ended>,
 ) -> Result<CaptureResult> {
     open.check()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let replaced = earlier(folder)?;
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
@@ -137,7 +137,7 @@ pub(super) fn capture_by(
     let maker = batches::Maker { folder, staging: &staging, spool: &spool, open, replay: options.replay };
     let mut suites = maker.make(&kernels, &folders)?;
     let lost = suites.lost.take();
-    let result = assemble(command, (&ended, natively), &spool, kernels, suites, folder, begun);
+    let result = assemble(command, (&ended, natively), &spool, kernels, suites, folder, started);
     // Its room is wanted on a disk that is full.
     drop(session);
     store::write(&result, &folder.join(RESULT))?;
@@ -187,7 +187,7 @@ fn assemble(
     kernels: Vec<LaunchedKernel>,
     suites: batches::Suites,
     folder: &Path,
-    begun: Instant,
+    started: Instant,
 ) -> CaptureResult {
     let batches::Suites { made, files, device, lost: _ } = suites;
     let launched: BTreeSet<&str> = kernels.iter().map(|kernel| kernel.program.as_str()).collect();
@@ -224,7 +224,7 @@ fn assemble(
     CaptureResult {
         header,
         complaints,
-        elapsed_s: begun.elapsed().as_secs_f64(),
+        elapsed_s: started.elapsed().as_secs_f64(),
         program_s: ended.seconds,
         native_s: natively.map(|ended| ended.seconds),
         command,

@@ -48,7 +48,7 @@ type Ran = std::result::Result<Vec<(u32, Shown)>, String>;
 /// reproduced. Returns what was found, and the executors.
 ///
 /// # Errors
-/// Those of [`run::each_test_on`].
+/// As [`run::each_test_on`].
 pub(super) fn replay(
     executors: Vec<Box<dyn Executor>>,
     opened: &Opened,

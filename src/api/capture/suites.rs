@@ -188,7 +188,7 @@ impl<'a> Writer<'a> {
             let converted: std::result::Result<Vec<Converted>, Reason> = tests.iter().map(again).collect();
             let converted = converted.map_err(|reason| {
                 Error::environment(format!("a captured launch of {name} cannot be read again: {}", reason.meaning))
-                    .help("let nobody else change the folder of a capture that is under way")
+                    .help("make sure that nothing else changes the folder of a capture that is under way")
             })?;
             draft.clear().map_err(|error| cannot_write(&draft.folder, &error))?;
             write(draft, &tests, &converted)?;

@@ -12,7 +12,7 @@ use kassay_judge::sync::device_pass::Looked;
 use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
 use kassay_judge::sync::findings::{self, Found, Reader};
 use kassay_judge::sync::{amplification, reproduction, schedule_independence};
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_results::result::check::{
     Amplification, CheckResult, DeviceRun, DeviceVerdict, Finding, FindingKind, HoldsFor, Input, Verdict,
 };
@@ -35,7 +35,7 @@ pub(super) struct Judging<'a, 'c> {
     pub options: &'a CheckOptions,
     /// Ends further runs.
     pub budget: Budget,
-    pub begun: Instant,
+    pub started: Instant,
     /// The device of the first pass, if there is one.
     pub first_pass: Option<Device>,
     /// Where the kernel's findings are written as suites.
@@ -47,14 +47,14 @@ impl Judging<'_, '_> {
     /// `notes` come before those of the judgement; `looked` is what a first pass on a device saw.
     pub(super) fn judge(
         &self,
-        table: &HostTable,
+        table: &NativeTable,
         simulators: &mut [LoadedSimulator<'_>],
         cases: &[Case],
         simulations: Vec<Simulation>,
         mut notes: Vec<String>,
         looked: Looked,
     ) -> Result<CheckResult> {
-        let Judging { opened, parsed, options, budget, begun, .. } = *self;
+        let Judging { opened, parsed, options, budget, started, .. } = *self;
         let under_test = &parsed.under_test;
         let source = opened.source();
         // Few kernels diverge.
@@ -114,7 +114,7 @@ impl Judging<'_, '_> {
         let launches = simulators.iter().map(|s| s.launches).sum();
         Ok(CheckResult {
             header: self.header(),
-            elapsed_s: begun.elapsed().as_secs_f64(),
+            elapsed_s: started.elapsed().as_secs_f64(),
             verdict,
             holds_for,
             holds_for_because,
@@ -162,7 +162,7 @@ impl Judging<'_, '_> {
         notes.push(format!("no input was run: {why} ({}); --budget gives more time", self.budget.words()));
         CheckResult {
             header: self.header(),
-            elapsed_s: self.begun.elapsed().as_secs_f64(),
+            elapsed_s: self.started.elapsed().as_secs_f64(),
             verdict: Verdict::Unknown,
             holds_for: HoldsFor::ExploredSchedules,
             holds_for_because: vec!["no input was run".to_owned()],

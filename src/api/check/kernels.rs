@@ -11,7 +11,7 @@ use kassay_judge::sync::budget::Budget;
 use kassay_judge::sync::checking::{self, Case};
 use kassay_judge::sync::device_pass::Looked;
 use kassay_judge::sync::{inputs, pool};
-use kassay_model::code::{HostCode, LoweringOptions};
+use kassay_model::code::{LoweringOptions, NativeCode};
 use kassay_results::result::check::CheckResult;
 use kassay_run::exec::simulator::observation::Simulation;
 use kassay_run::exec::{ProgramId, Simulator};
@@ -55,7 +55,7 @@ enum State {
 
 struct Ready {
     kernel: HostKernel,
-    code: Arc<HostCode>,
+    code: Arc<NativeCode>,
     number: usize,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Kernels<'a> {
 struct Item<'k> {
     kernel: usize,
     number: usize,
-    code: &'k HostCode,
+    code: &'k NativeCode,
     arrival: Arrival,
     case: Case,
 }
@@ -186,7 +186,7 @@ impl<'a> Kernels<'a> {
             let kernel = &mut self.all[at];
             match explored {
                 Ok(mut simulation) => {
-                    // Only orders of conflicting accesses are told by what a launch leaves.
+                    // What a launch leaves only tells the orders of conflicting accesses.
                     if simulation.conflicts.is_empty() {
                         simulation.observation.outputs = Vec::new();
                     }
@@ -304,9 +304,9 @@ impl<'a> Kernels<'a> {
         Ok(())
     }
 
-    fn load(&mut self, code: &Arc<HostCode>) -> Result<usize> {
+    fn load(&mut self, code: &Arc<NativeCode>) -> Result<usize> {
         for worker in &mut self.workers {
-            let program = worker.simulator.load_host(code)?;
+            let program = worker.simulator.load_native(code)?;
             worker.programs.push(program);
         }
         Ok(self.workers.first().map_or(0, |worker| worker.programs.len() - 1))
@@ -331,12 +331,12 @@ impl<'a> Kernels<'a> {
     /// Returns the launches with the result; `None` without launches.
     ///
     /// # Errors
-    /// Those of the simulator, and `Environment` if reproductions cannot be written.
+    /// Errors of the simulator, and `Environment` if reproductions cannot be written.
     pub fn judge(
         &mut self,
         at: usize,
         budget: Budget,
-        begun: Instant,
+        started: Instant,
         name: impl Fn(&Arrival) -> Option<String>,
     ) -> Result<Option<(Vec<Arrival>, CheckResult)>> {
         let kernel = &mut self.all[at];
@@ -370,7 +370,8 @@ impl<'a> Kernels<'a> {
         let reproduce = self.options.reproduce.as_ref().map(|folder| folder.join(&kernel.folder));
         let opened = &ready.kernel.opened;
         let result = opened.with(SyntaxTree::Needed, |parsed| {
-            let judging = Judging { opened, parsed, options: self.options, budget, begun, first_pass: None, reproduce };
+            let judging =
+                Judging { opened, parsed, options: self.options, budget, started, first_pass: None, reproduce };
             judging.judge(&ready.code.table, &mut simulators, &cases, simulations, Vec::new(), Looked::default())
         })?;
         Ok(Some((arrivals, result)))

@@ -18,7 +18,7 @@ use super::loaded::LoadedSimulator;
 /// Measures the inputs that ran to their ends. Returns a sentence for each place in the source, in its order.
 ///
 /// # Errors
-/// Those of the simulator.
+/// Errors of the simulator.
 pub(super) fn notes(
     simulators: &mut [LoadedSimulator<'_>],
     reader: &Reader<'_>,

@@ -27,7 +27,7 @@ use kassay_judge::sync::schedule_families::Plan;
 use kassay_judge::sync::solved_inputs::{self, SuspectedConflict};
 use kassay_judge::sync::{inputs, join};
 use kassay_model::code::LoweringOptions;
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_results::result::check::CheckResult;
 use kassay_run::exec::simulator::observation::SimulationOptions;
 use kassay_run::exec::simulator::shadow::FootprintCounter;
@@ -86,8 +86,8 @@ const SEARCH_SHARE: f64 = 0.5;
 /// # Errors
 /// `Caller` if an option is wrong; `Environment` if the device cannot be used, or reproductions cannot be written.
 pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
-    let begun = opened.begin();
-    let budget = Budget::of(begun, options.budget.as_secs_f64());
+    let started = opened.begin();
+    let budget = Budget::of(started, options.budget.as_secs_f64());
     options.check()?;
     if opened.is_suite() {
         options.check_for_suite()?;
@@ -101,7 +101,7 @@ pub fn check(opened: &Opened, options: &CheckOptions) -> Result<CheckResult> {
             own.reproduce = options.reproduce.as_ref().map(|folder| folder.join(format!("values-{}", part + 1)));
         }
         let result = specialisation.with(SyntaxTree::Needed, |parsed| {
-            Checking { opened: specialisation, parsed, options: &own, budget, begun }.run()
+            Checking { opened: specialisation, parsed, options: &own, budget, started }.run()
         })?;
         if let Some(first) = results.first() {
             specialisation.check_same("barriers", join::same_barriers(first, &result))?;
@@ -124,15 +124,15 @@ struct Checking<'a, 'c> {
     parsed: &'a Parsed<'c>,
     options: &'a CheckOptions,
     budget: Budget,
-    begun: Instant,
+    started: Instant,
 }
 
 impl Checking<'_, '_> {
     fn run(&self) -> Result<CheckResult> {
-        let Checking { opened, parsed, options, budget, begun } = *self;
+        let Checking { opened, parsed, options, budget, started } = *self;
         let under_test = &parsed.under_test;
         let reproduce = options.reproduce.clone();
-        let mut judging = Judging { opened, parsed, options, budget, begun, first_pass: None, reproduce };
+        let mut judging = Judging { opened, parsed, options, budget, started, first_pass: None, reproduce };
         let starting = CheckOptions::wants_first_pass(opened.options()).then(|| opened.start(1)).transpose()?;
         let mut inputs = match opened.is_suite() {
             true => Inputs { cases: suite_cases(&parsed.tests, under_test), ..Inputs::default() },
@@ -148,7 +148,7 @@ impl Checking<'_, '_> {
         let mut owned: Vec<Simulator> = (0..jobs).map(|_| Simulator::new(1)).collect::<Result<_>>()?;
         let mut simulators = Vec::new();
         for simulator in &mut owned {
-            let program = simulator.load_host(&code)?;
+            let program = simulator.load_native(&code)?;
             simulators.push(LoadedSimulator { simulator, program, timeout: opened.options().timeout, launches: 0 });
         }
         if let Some(simulator) = simulators.first_mut() {
@@ -220,7 +220,12 @@ impl Checking<'_, '_> {
     }
 
     /// Runs the solved launches and adds those in which accesses do conflict.
-    fn add_confirmed(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator<'_>, table: &HostTable) -> Result<()> {
+    fn add_confirmed(
+        &self,
+        inputs: &mut Inputs,
+        simulator: &mut LoadedSimulator<'_>,
+        table: &NativeTable,
+    ) -> Result<()> {
         let suspected = std::mem::take(&mut inputs.suspected);
         let confirmed = solved_inputs::confirmed(simulator, table, suspected, self.budget.share(CONFIRMING_SHARE))?;
         confirmed.cases.into_iter().for_each(|case| add_case(&mut inputs.cases, case));
@@ -262,7 +267,12 @@ impl Checking<'_, '_> {
     }
 
     /// Replaces every input by the input under each of its schedules.
-    fn add_schedules(&self, inputs: &mut Inputs, simulator: &mut LoadedSimulator<'_>, table: &HostTable) -> Result<()> {
+    fn add_schedules(
+        &self,
+        inputs: &mut Inputs,
+        simulator: &mut LoadedSimulator<'_>,
+        table: &NativeTable,
+    ) -> Result<()> {
         let (count, seed) = (self.options.schedules as usize, self.opened.seed());
         let mut all = Vec::new();
         let (time, cases) = (self.budget.up_to(SEARCH_SHARE), std::mem::take(&mut inputs.cases));

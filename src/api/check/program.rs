@@ -58,7 +58,7 @@ pub fn check_program(
     open.check()?;
     options.check()?;
     options.check_for_program(open)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     // That a launch takes longer on the simulator says nothing of it: the program goes on if it ends. Only its share of
     // the budget ends it.
     let open = &open.clone().timeout(LONGEST);
@@ -83,7 +83,7 @@ pub fn check_program(
     if keep.is_some() {
         kernels.write_suites(|arrival| launch_name(&spool.processes, arrival))?;
     }
-    Report { command, ended, spool, begun, names }.assemble(&mut kernels, after)
+    Report { command, ended, spool, started, names }.assemble(&mut kernels, after)
 }
 
 /// Runs the program, and checks what comes meanwhile.
@@ -174,7 +174,7 @@ struct Report<'a> {
     command: &'a [OsString],
     ended: Ended,
     spool: Spool,
-    begun: Instant,
+    started: Instant,
     names: Names,
 }
 
@@ -233,7 +233,7 @@ impl Report<'_> {
             request: None,
         };
         let set = CheckSet::new(header, Some(program), results);
-        let mut set = CheckSet { elapsed_s: self.begun.elapsed().as_secs_f64(), failed, left_out, notes, ..set };
+        let mut set = CheckSet { elapsed_s: self.started.elapsed().as_secs_f64(), failed, left_out, notes, ..set };
         if is_open || !set.failed.is_empty() {
             set.total.add_unknown();
         }
@@ -249,9 +249,9 @@ impl Report<'_> {
         budget: Budget,
     ) -> Result<Option<(Vec<Arrival>, CheckResult)>> {
         let processes = &self.spool.processes;
-        let begun = Instant::now();
+        let started = Instant::now();
         let name = |arrival: &Arrival| launch_name(processes, arrival).filter(|_| known.contains(&arrival.id()));
-        let Some((arrivals, mut result)) = kernels.judge(at, budget, begun, name)? else { return Ok(None) };
+        let Some((arrivals, mut result)) = kernels.judge(at, budget, started, name)? else { return Ok(None) };
         for (input, arrival) in result.inputs.iter_mut().zip(&arrivals) {
             let process = processes.iter().find(|process| process.name == arrival.process);
             input.host = Some(HostLaunch {

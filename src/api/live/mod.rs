@@ -54,7 +54,7 @@ options! {
 /// What cannot be measured is part of the result.
 pub fn cover_program(command: &[OsString], open: &OpenOptions, options: &CoverProgramOptions) -> Result<CoverSet> {
     open.check()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let settings = CaptureSettings { verify: options.verify, ..CaptureSettings::nothing(options.shown_as_gpu) };
     let mut session = Session::new(&std::env::temp_dir(), &settings)?;
     let weaver = Arc::new(CoverageWeaver::new(session.spool(), open, options.mcdc.is_some(), options.kernels.clone()));
@@ -69,7 +69,7 @@ pub fn cover_program(command: &[OsString], open: &OpenOptions, options: &CoverPr
     for kernel in host::kernels_of(&mut spool.processes, None) {
         measured.kernel(&spool, &kernel)?;
     }
-    measured.result(command, &spool, begun)
+    measured.result(command, &spool, started)
 }
 
 /// The result in the making.
@@ -198,7 +198,7 @@ impl<'a> Measured<'a> {
         Ok(())
     }
 
-    fn result(mut self, command: &[OsString], spool: &Spool, begun: Instant) -> Result<CoverSet> {
+    fn result(mut self, command: &[OsString], spool: &Spool, started: Instant) -> Result<CoverSet> {
         self.unite()?;
         let command: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let names: Vec<&str> = self.kernels.iter().map(|kernel| kernel.result.header.kernel.as_str()).collect();
@@ -239,7 +239,7 @@ impl<'a> Measured<'a> {
             count,
         }));
         Ok(SetResult {
-            elapsed_s: begun.elapsed().as_secs_f64(),
+            elapsed_s: started.elapsed().as_secs_f64(),
             failed: self.failed,
             left_out: self.left_out,
             complaints: self.complaints,

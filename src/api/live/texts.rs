@@ -112,7 +112,7 @@ impl Texts {
         let pieces = self.pieces.get(file)?;
         let number = u64::from(line);
         let piece = match line {
-            // Of an unknown line, at least the file is reported.
+            // For an unknown line, at least the file is reported.
             0 => pieces.first().filter(|_| pieces.len() == 1)?,
             _ => pieces.iter().find(|piece| (piece.first..=piece.last).contains(&number))?,
         };

@@ -111,7 +111,7 @@ impl Shift<'_> {
         }
     }
 
-    /// Returns the id of a place in the program's own file: behind its `@` are the file's name and the line.
+    /// Returns the id of a place in the program's own file: after its `@` come the file's name and the line.
     fn id(&self, id: &str) -> String {
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let moved = || {

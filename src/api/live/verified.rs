@@ -70,7 +70,7 @@ impl Comparable {
         let rest = |bytes: &[u8]| -> Vec<u8> {
             bytes.iter().zip(&compared).filter(|(_, done)| !**done).map(|(byte, _)| *byte).collect()
         };
-        different(&rest(own), &rest(woven), None).map(|message| format!("memory behind an argument: {message}"))
+        different(&rest(own), &rest(woven), None).map(|message| format!("memory of an argument: {message}"))
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
     fn parts_that_no_argument_begins_with_are_compared_as_bytes() {
         let (own, woven) = (floats(&[1.0, 2.0, 3.0]), floats(&[1.0, 2.000_000_2, 3.0]));
         assert_eq!(said(&[(0, 4, Some(8))], &own, &woven), None);
-        assert!(said(&[(0, 8, Some(4))], &own, &woven).unwrap().starts_with("memory behind an argument"));
+        assert!(said(&[(0, 8, Some(4))], &own, &woven).unwrap().starts_with("memory of an argument"));
         // The last bytes are no whole element.
         assert_eq!(said(&[(0, 4, Some(7))], &own, &woven), None);
     }

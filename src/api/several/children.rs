@@ -33,7 +33,7 @@ const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// in any order. Returns whether all were done: if the observer says to stop, those that are under way are killed.
 ///
 /// # Errors
-/// Those of `done`, which end everything. That a task fails, crashes or panics is its answer.
+/// Errors of `done`, which end everything. That a task fails, crashes or panics is its answer.
 pub fn run<I: Serialize + DeserializeOwned>(
     tasks: Vec<Task<I>>,
     does: Does<I>,
@@ -179,11 +179,11 @@ mod tests {
 
     #[test]
     fn work_stops_at_once_when_it_is_to() {
-        let begun = Instant::now();
+        let started = Instant::now();
         let tasks = ["sleep", "sleep", "sleep"].map(task).into();
         let impatient = Impatient(AtomicBool::new(false));
         let all = run(tasks, several_things, 2, "tasks", &impatient, |_, _| panic!("none ends"));
         assert_eq!(all, Ok(false));
-        assert!(begun.elapsed() < Duration::from_secs(50));
+        assert!(started.elapsed() < Duration::from_secs(50));
     }
 }

@@ -237,7 +237,7 @@ where
     M: Measurement<Result: InSet>,
 {
     open.check()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let task = |file: &PathBuf| {
         let given = Assignment { file: file.clone(), open: open.clone(), measurement: measurement(file) };
         Task { name: file.display().to_string(), input: given }
@@ -257,7 +257,7 @@ where
             Err(error) => failed.push(failure(suite, &error)),
         }
     }
-    Ok(SetResult { elapsed_s: begun.elapsed().as_secs_f64(), ..assemble(given, open, kernels, failed) })
+    Ok(SetResult { elapsed_s: started.elapsed().as_secs_f64(), ..assemble(given, open, kernels, failed) })
 }
 
 /// Puts results together.
@@ -286,7 +286,7 @@ fn failure(suite: Option<String>, error: &Error) -> Failed {
 /// Does all tasks. `keep` is given each result as soon as it is there.
 ///
 /// # Errors
-/// Those of `keep`; `Environment` if the observer says to stop.
+/// Errors of `keep`; `Environment` if the observer says to stop.
 fn answers<M: Measurement>(
     tasks: Vec<Task<Assignment<M>>>,
     jobs: u32,

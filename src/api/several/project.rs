@@ -102,7 +102,7 @@ pub fn ask_all(
     observer: &dyn Observer,
     complain: impl Fn(usize, Part<'_>) -> Vec<String>,
 ) -> Result<CiResult> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let asked = &folders_apart(asked);
     let of_project = [options.project.clone()];
     let begin = |output: &PathBuf| Parts::begin("ci", output, &of_project, options.resume);
@@ -142,7 +142,7 @@ pub fn ask_all(
     for ((number, _), answer) in numbers.iter().zip(answers(tasks, options.jobs, "questions", observer, keep)?) {
         results[*number] = Some(answer);
     }
-    let result = put_together(asked, results, options, begun, complain)?;
+    let result = put_together(asked, results, options, started, complain)?;
     if let (Some(output), Some(parts)) = (&options.output, parts) {
         store::write(&result, output)?;
         // The result is complete: what stays must not cost it.
@@ -212,7 +212,7 @@ fn put_together(
     asked: &[Asked],
     results: Vec<Option<Result<Value>>>,
     options: &ProjectOptions,
-    begun: Instant,
+    started: Instant,
     complain: impl Fn(usize, Part<'_>) -> Vec<String>,
 ) -> Result<CiResult> {
     let source = options.project.display().to_string();
@@ -237,7 +237,7 @@ fn put_together(
         }
     }
     result.header.kernel = names.join(", ");
-    result.elapsed_s = begun.elapsed().as_secs_f64();
+    result.elapsed_s = started.elapsed().as_secs_f64();
     Ok(result)
 }
 
@@ -286,7 +286,7 @@ impl<C: Fn(usize, Part<'_>) -> Vec<String>> Gathered<'_, C> {
     }
 }
 
-/// Returns what the answer to a question depends on, as far as it can be told without compiling: the options, this
+/// Returns what the answer to a question depends on, as far as it can be known without compiling: the options, this
 /// version of kassay, and the files beside the suite.
 fn fingerprint(asked: &Asked) -> String {
     let open = asked.open.clone().observer(Arc::new(Silent)).worker(None).jobs(1);

@@ -13,7 +13,7 @@ const SUFFIX: &str = ".tmp";
 /// Makes a file in the folder of the one that it is to become. It vanishes when dropped.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn draft_in(folder: &Path) -> io::Result<NamedTempFile> {
     let file = tempfile::Builder::new()
         .prefix(&format!("{PREFIX}{}-", std::process::id()))
@@ -29,7 +29,7 @@ pub fn draft_in(folder: &Path) -> io::Result<NamedTempFile> {
 /// Makes a folder for files that are to be moved into the one that it lies in. It vanishes when dropped.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn draft_folder_in(folder: &Path) -> io::Result<TempDir> {
     tempfile::Builder::new().prefix(&format!("{PREFIX}{}-", std::process::id())).suffix(SUFFIX).tempdir_in(folder)
 }
@@ -60,8 +60,8 @@ fn process_of(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-')?.0.parse().ok()
 }
 
-/// Returns whether a process has not ended. One that has stays in the table of processes until its parent, or whoever
-/// takes the place of that, asks for it.
+/// Returns whether a process has not ended. One that has stays in the table of processes until its parent, or the
+/// process that takes the parent's place, asks for it.
 pub fn is_running(process: u32) -> bool {
     // The state follows the name in brackets, which may have any letters (proc(5)).
     fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| {
@@ -76,9 +76,9 @@ mod tests {
     #[test]
     fn a_process_that_nobody_has_asked_for_has_ended() {
         let mut child = std::process::Command::new("true").spawn().unwrap();
-        let begun = std::time::Instant::now();
+        let started = std::time::Instant::now();
         while is_running(child.id()) {
-            assert!(begun.elapsed().as_secs() < 60);
+            assert!(started.elapsed().as_secs() < 60);
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         assert!(Path::new("/proc").join(child.id().to_string()).exists());

@@ -103,11 +103,11 @@ fn beside(output: &Path) -> PathBuf {
 
 /// Locks a file; `false` if there are no locks.
 fn take(file: &File, what: &str) -> Result<bool> {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(true),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < WAIT && has_dead_owner(file) => {
+            Err(TryLockError::WouldBlock) if started.elapsed() < WAIT && has_dead_owner(file) => {
                 std::thread::sleep(Duration::from_millis(20));
             }
             Err(TryLockError::WouldBlock) => {
@@ -158,11 +158,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("r.json");
         let lock = OutputLock::of_file(&output).unwrap();
-        let begun = Instant::now();
+        let started = Instant::now();
         let error = OutputLock::of_file(&folder.path().join(".").join("r.json")).unwrap_err();
         assert!(matches!(error, Error::Caller(_)) && error.to_string().contains("is writing"), "{error}");
         assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
-        assert!(begun.elapsed() < WAIT / 2, "the owner lives: there is nothing to wait for");
+        assert!(started.elapsed() < WAIT / 2, "the owner lives: there is nothing to wait for");
         assert!(OutputLock::of_file(&folder.path().join("other.json")).is_ok());
         drop(lock);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

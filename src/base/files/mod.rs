@@ -23,7 +23,7 @@ pub use sandbox::{Sandbox, escape_help, is_escape};
 /// Opens a file for reading; of a sandbox, if there is one.
 ///
 /// # Errors
-/// Those of the file system; `InvalidInput` if it is a folder, a pipe or a device: some of these never end, others
+/// Errors of the file system; `InvalidInput` if it is a folder, a pipe or a device: some of these never end, others
 /// never begin; an [escape](is_escape) if it lies outside of the sandbox.
 pub fn open(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<File> {
     if let Some(sandbox) = sandbox {
@@ -45,7 +45,7 @@ pub fn open(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<File> {
 /// Reads a file as [`open`] opens it.
 ///
 /// # Errors
-/// Those of [`open`].
+/// As [`open`].
 pub fn read(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<Vec<u8>> {
     read_open(open(path, sandbox)?)
 }
@@ -61,7 +61,7 @@ fn read_open(mut file: File) -> io::Result<Vec<u8>> {
 /// Reads a file of text as [`open`] opens it.
 ///
 /// # Errors
-/// Those of [`open`]; `InvalidData` if it is not UTF-8.
+/// As [`open`]; `InvalidData` if it is not UTF-8.
 pub fn read_text(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<String> {
     text(read(path, sandbox)?)
 }
@@ -69,7 +69,7 @@ pub fn read_text(path: &Path, sandbox: Option<&Sandbox>) -> io::Result<String> {
 /// Reads a file of text as [`open`] opens it, if it has at most `most` bytes.
 ///
 /// # Errors
-/// Those of [`read_text`]; `FileTooLarge` if it has more bytes.
+/// As [`read_text`]; `FileTooLarge` if it has more bytes.
 pub fn read_short_text(path: &Path, most: u64, sandbox: Option<&Sandbox>) -> io::Result<String> {
     let file = open(path, sandbox)?;
     let bytes = file.metadata()?.len();
@@ -89,7 +89,7 @@ fn text(bytes: Vec<u8>) -> io::Result<String> {
 /// Reads the text of a file or of a pipe, such as `/dev/stdin`, but not of devices, which need not end.
 ///
 /// # Errors
-/// Those of [`read_text`].
+/// As [`read_text`].
 pub fn read_text_or_pipe(path: &Path) -> io::Result<String> {
     match fs::metadata(path) {
         Ok(about) if about.file_type().is_fifo() => fs::read_to_string(path),

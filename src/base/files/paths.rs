@@ -68,7 +68,7 @@ impl<V: Clone + Serialize + DeserializeOwned> Paths for BTreeMap<PathBuf, V> {
 /// Writes paths.
 ///
 /// # Errors
-/// Those of the serializer.
+/// Errors of the serializer.
 pub fn serialize<P: Paths, S: Serializer>(paths: &P, serializer: S) -> Result<S::Ok, S::Error> {
     paths.to_bytes().serialize(serializer)
 }
@@ -76,7 +76,7 @@ pub fn serialize<P: Paths, S: Serializer>(paths: &P, serializer: S) -> Result<S:
 /// Reads what [`serialize`] wrote.
 ///
 /// # Errors
-/// Those of the deserializer.
+/// Errors of the deserializer.
 pub fn deserialize<'de, P: Paths, D: Deserializer<'de>>(deserializer: D) -> Result<P, D::Error> {
     P::Bytes::deserialize(deserializer).map(P::of_bytes)
 }

@@ -56,7 +56,7 @@ impl Write for Pieces {
 /// Writes to `file` what `content` makes.
 ///
 /// # Errors
-/// Those of writing, else those of `content`.
+/// Errors of writing, else those of `content`.
 pub fn write(file: &mut File, content: impl FnOnce(&mut Pieces) -> io::Result<()>) -> io::Result<()> {
     let (full, pieces) = sync_channel::<Vec<u8>>(WAITING);
     let (done, written) = channel();

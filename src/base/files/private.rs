@@ -38,7 +38,7 @@ impl PrivateFolder {
     /// Makes a folder.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn new(parent: &Path, prefix: &str) -> io::Result<PrivateFolder> {
         // The default is what the umask leaves.
         let mode = Permissions::from_mode(0o700);
@@ -58,7 +58,7 @@ impl PrivateFolder {
     /// Makes a folder for temporary files.
     ///
     /// # Errors
-    /// Those of the file system, with the name of the folder for temporary files.
+    /// Errors of the file system, with the name of the folder for temporary files.
     pub fn temporary() -> io::Result<PrivateFolder> {
         let parent = std::env::temp_dir();
         PrivateFolder::new(&parent, TEMPORARY).map_err(|error| in_temporary(&error))
@@ -73,7 +73,7 @@ impl PrivateFolder {
 /// Returns a file for temporary data that has no name.
 ///
 /// # Errors
-/// Those of the file system, with the name of the folder for temporary files.
+/// Errors of the file system, with the name of the folder for temporary files.
 pub fn temporary_file() -> io::Result<File> {
     tempfile::tempfile().map_err(|error| in_temporary(&error))
 }
@@ -174,8 +174,8 @@ mod tests {
         let mut program = Command::new("sleep").arg("60").env("KASSAY_SPOOL", used.join("x")).spawn().unwrap();
 
         // The system tells of a new process's environment a moment after `spawn` returns.
-        let begun = std::time::Instant::now();
-        while !is_in_use(&used) && begun.elapsed() < std::time::Duration::from_secs(30) {
+        let started = std::time::Instant::now();
+        while !is_in_use(&used) && started.elapsed() < std::time::Duration::from_secs(30) {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         assert!(is_in_use(&used), "a process names it");

@@ -108,8 +108,8 @@ impl<'a, I: Serialize + DeserializeOwned, R: Reply> Job<'a, I, R> {
     }
 
     fn start(self, limit: Limit) -> Result<Running, Failure> {
-        let input =
-            json::bytes(self.input).map_err(|error| Failure::System(format!("its input cannot be told: {error}")))?;
+        let input = json::bytes(self.input)
+            .map_err(|error| Failure::System(format!("its input cannot be encoded: {error}")))?;
         let stderr = temporary_file().map_err(|error| Failure::System(error.to_string()))?;
         let theirs = stderr.try_clone().map_err(|error| Failure::System(error.to_string()))?;
         let call: Call = call::<I, R>;
@@ -129,7 +129,7 @@ fn decoded<I: DeserializeOwned>(input: &[u8]) -> Result<I, String> {
 fn call<I: DeserializeOwned, R: Reply>(work: usize, input: &[u8], bytes: &[u8]) -> Result<Vec<u8>, String> {
     // SAFETY: `Job::start` gave it away as a function of this type.
     let work = unsafe { std::mem::transmute::<usize, fn(I, &[u8]) -> R>(work) };
-    work(decoded(input)?, bytes).told()
+    work(decoded(input)?, bytes).encoded()
 }
 
 /// What some work returns.
@@ -138,18 +138,18 @@ pub trait Reply {
     ///
     /// # Errors
     /// The error as text.
-    fn told(self) -> Result<Vec<u8>, String>;
+    fn encoded(self) -> Result<Vec<u8>, String>;
 }
 
 impl Reply for Result<Vec<u8>, String> {
-    fn told(self) -> Result<Vec<u8>, String> {
+    fn encoded(self) -> Result<Vec<u8>, String> {
         self
     }
 }
 
 /// The text of the error is JSON, which [`error_in`] reads.
 impl Reply for Outcome<Vec<u8>> {
-    fn told(self) -> Result<Vec<u8>, String> {
+    fn encoded(self) -> Result<Vec<u8>, String> {
         self.map_err(|error| json::text(&error, Layout::Compact).unwrap_or_else(|_| error.to_string()))
     }
 }
@@ -162,7 +162,7 @@ pub fn error_in(text: String) -> Error {
 /// Has a child do a job and returns its bytes or its error. `what` names the product in messages.
 ///
 /// # Errors
-/// Those of the work, with their kind; `Internal` if the child crashes or hangs; `Environment` if none can be created;
+/// Errors of the work, with their kind; `Internal` if the child crashes or hangs; `Environment` if none can be created;
 /// [`Error::late`] at the deadline.
 pub fn attempt<I: Serialize + DeserializeOwned>(
     limit: Limit,
@@ -198,7 +198,7 @@ impl Attempt {
     /// Waits for the result.
     ///
     /// # Errors
-    /// Those of [`attempt`].
+    /// As [`attempt`].
     pub fn end(self) -> Outcome<Vec<u8>> {
         match self.child.end() {
             Ok(Ok(bytes)) => Ok(bytes),
@@ -384,12 +384,12 @@ mod tests {
 
     #[test]
     fn work_ends_at_the_deadline_with_a_late_error() {
-        let begun = Instant::now();
-        let deadline = Some(begun + Duration::from_millis(100));
+        let started = Instant::now();
+        let deadline = Some(started + Duration::from_millis(100));
         let sleep = || Job::new(sleeps, &(), &[]);
         let failed = attempt(Limit::of(LONG).until(deadline), "anything", sleep()).unwrap_err();
-        assert!(failed.is_late() && begun.elapsed() < LONG / 2, "{failed}");
-        let hung = attempt(Limit::of(Duration::from_millis(100)).until(Some(begun + 2 * LONG)), "anything", sleep());
+        assert!(failed.is_late() && started.elapsed() < LONG / 2, "{failed}");
+        let hung = attempt(Limit::of(Duration::from_millis(100)).until(Some(started + 2 * LONG)), "anything", sleep());
         assert!(matches!(&hung, Err(Error::Internal(_))), "{hung:?}");
     }
 

@@ -19,7 +19,7 @@ pub struct RunningProgram(Started);
 /// environment and its working directory count.
 ///
 /// # Errors
-/// Those of the system, if the program cannot be executed or no process can be made.
+/// Errors of the system, if the program cannot be executed or no process can be made.
 pub fn start(command: &Command, stdout: File, stderr: File) -> Result<RunningProgram> {
     let text = |text: &std::ffi::OsStr| text.to_owned();
     let program = Program {

@@ -61,8 +61,8 @@ pub fn begin() {
         WHY.store(THREADS, Ordering::Relaxed);
         return;
     }
-    let begun = fork_server();
-    WHY.store(begun.err().and_then(|error| error.raw_os_error()).unwrap_or(NOT_STARTED), Ordering::Relaxed);
+    let forked = fork_server();
+    WHY.store(forked.err().and_then(|error| error.raw_os_error()).unwrap_or(NOT_STARTED), Ordering::Relaxed);
 }
 
 fn fork_server() -> std::io::Result<()> {
@@ -251,7 +251,7 @@ impl Server {
         let mut bytes = [0; LENGTH];
         let (length, descriptors) =
             files::receive(self.orders.as_fd(), &mut bytes).ok().filter(|(length, _)| *length > 0)?;
-        // SAFETY: nobody but the process that this one was forked from has the other end.
+        // SAFETY: only the process that this one was forked from has the other end.
         let order = unsafe { Order::decode(&bytes[..length]) };
         // If descriptors are missing, because too many are open, the other side sees that it is hung up on.
         let (Some(order), Some(descriptors)) = (order, Descriptors::of(descriptors)) else { return Some(()) };
@@ -265,21 +265,21 @@ impl Server {
             let Some(run) = CHILD.get() else { unreachable!("the server has begun with it") };
             run(server, order, descriptors, &mask, &signals)
         }
-        let told = if process < 0 {
+        let answer = if process < 0 {
             Error::last_os_error().raw_os_error().unwrap_or(libc::EAGAIN).wrapping_neg()
         } else {
             process
         };
         let mut control = UnixStream::from(descriptors.control);
         // If the other end is closed, the next round sees it.
-        let _ = control.write_all(&told.to_ne_bytes());
+        let _ = control.write_all(&answer.to_ne_bytes());
         if process > 0 {
             self.children.push(Started { process, kind: order.kind, control, is_killed: false });
         }
         Some(())
     }
 
-    /// Buries the children that have ended, and tells how. Returns whether that can be told.
+    /// Buries the children that have ended, and reports how. Returns whether that can be known.
     fn reap(&mut self, flags: c_int) -> bool {
         loop {
             // SAFETY: the structure is plain data that the call fills in.

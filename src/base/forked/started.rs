@@ -16,7 +16,7 @@ pub struct Started {
     answer: OwnedFd,
     control: UnixStream,
     /// What the server has sent.
-    told: Vec<u8>,
+    received: Vec<u8>,
 }
 
 /// Longer than a child that is killed takes to end.
@@ -53,7 +53,7 @@ impl Started {
             handed,
         };
         server::order(Order { kind, call, work }, &descriptors)?;
-        Ok(Started { answer, control, told: Vec::new() })
+        Ok(Started { answer, control, received: Vec::new() })
     }
 
     /// Where its answer comes from.
@@ -70,7 +70,7 @@ impl Started {
         loop {
             // The number of the process comes first, or that of an error, which is negative.
             let word =
-                |at: usize| self.told.get(at..at + 4).and_then(|word| word.try_into().ok()).map(i32::from_ne_bytes);
+                |at: usize| self.received.get(at..at + 4).and_then(|word| word.try_into().ok()).map(i32::from_ne_bytes);
             match (word(0), word(4)) {
                 (Some(number @ ..0), _) => return Err(lacking(Error::from_raw_os_error(number.wrapping_neg()))),
                 (_, Some(status)) => return Ok(Some(status)),
@@ -89,7 +89,7 @@ impl Started {
         match self.control.read(&mut bytes) {
             Ok(0) => Err("the server that starts others has ended".to_owned()),
             Ok(count) => {
-                self.told.extend_from_slice(&bytes[..count]);
+                self.received.extend_from_slice(&bytes[..count]);
                 Ok(true)
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(true),

@@ -267,9 +267,9 @@ impl Cfg {
         let is_any = |b: &BlockIndex, labels: &[&str]| labels.iter().any(|label| self.is_labelled(*b, label));
         let is_branch = |b: &BlockIndex| self.reachable[*b] && self.blocks[*b].terminator == Terminator::Branch;
         self.indices().filter(is_branch).map(|b| self.successors(b)).any(|targets| {
-            let behind = ["for.inc", "for.end", "while.cond", "while.end", "do.cond", "do.end"];
+            let following = ["for.inc", "for.end", "while.cond", "while.end", "do.cond", "do.end"];
             let bodies = ["for.body", "while.body", "do.body"];
-            targets.iter().any(|t| is_any(t, &behind)) && !targets.iter().any(|t| is_any(t, &bodies))
+            targets.iter().any(|t| is_any(t, &following)) && !targets.iter().any(|t| is_any(t, &bodies))
         })
     }
 

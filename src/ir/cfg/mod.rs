@@ -13,7 +13,7 @@
 //! *Flow*: `dataflow` is the worklist fixpoint, `interprocedural` the one over LLVM's functions and calls. `points_to`
 //! and `taint` follow information, `uniformity` finds branches that work-items of a group may take differently,
 //! `schedule_dependence` what values from atomics and races reach, `repeatable` whether a launch can run on copies of
-//! its memory, `stored_floats` which floats lie behind `void *`.
+//! its memory, `stored_floats` which floats `void *` points to.
 //!
 //! Must never know: what a probe is.
 

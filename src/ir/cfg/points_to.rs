@@ -139,7 +139,7 @@ impl Transfer<'_> {
             _ if inst.ty().scalar().is_floating_point() => false,
             LLVMPtrToInt => true,
             LLVMLoad => {
-                // Parts of a pointer are told from other numbers only by their size.
+                // Parts of a pointer differ from other numbers only by their size.
                 let is_wide = inst.ty().bits().is_none_or(|bits| bits >= 64);
                 let holds = |variable: &Root<'m>| match variable {
                     Root::Private(alloca) => state.get(Location::Stored(*alloca)).is_some_and(|all| !all.is_empty()),

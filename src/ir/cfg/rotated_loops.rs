@@ -30,7 +30,7 @@ pub fn find(cfg: &Cfg, dominance: &Dominance, function: Function<'_>) -> Vec<(Bl
         let Some((guard, skip)) = deciding_edge(cfg, entry) else { continue };
         let compared = sources(blocks[latch], Some((blocks[header], blocks[entry.block])));
         let guarded = sources(blocks[guard.block], None);
-        // Comparing values behind the same pointer is no sign of comparing the same value.
+        // Comparing values loaded through the same pointer is no sign of comparing the same value.
         let shared = compared.iter().any(|v| !v.ty().is_pointer() && guarded.contains(v));
         if shared && past_jumps(cfg, cfg.target(skip)) == past_jumps(cfg, exit) {
             guards.push((header, skip));

@@ -268,7 +268,7 @@ impl Sites {
         (without + left_out > 0).then(|| {
             let (without, left_out) = (count(without, "site"), count(left_out, "statement"));
             format!(
-                "LLVM records no columns beyond {LAST_COLUMN}: of what is further right on its line, {without} told at column 0, and \
+                "LLVM records no columns beyond {LAST_COLUMN}: of what is further right on its line, {without} reported at column 0, and \
                  {left_out} left out; break the line to have them"
             )
         })

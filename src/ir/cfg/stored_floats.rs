@@ -1,4 +1,4 @@
-//! Finds the floats that a kernel stores behind its arguments, of which the types of `void *` and `uchar *` say
+//! Finds the floats that a kernel stores through its arguments, of which the types of `void *` and `uchar *` say
 //! nothing.
 
 use kassay_model::interface::Scalar;
@@ -7,9 +7,9 @@ use super::points_to::{PointsTo, Root};
 use crate::kernel::builtins::{self, Effect, Family};
 use crate::llvm::{Function, Inst, Opcode, Type, Value};
 
-/// Returns by position of the argument of which type all is that is stored behind it; `None` if that is not one
+/// Returns by position of the argument the type of all that is stored through it; `None` if that is not one
 /// floating-point type. `functions`: the kernel, then its helpers, in canonical form.
-pub fn behind(functions: &[Function<'_>]) -> Vec<Option<Scalar>> {
+pub fn by_argument(functions: &[Function<'_>]) -> Vec<Option<Scalar>> {
     let Some(kernel) = functions.first() else { return Vec::new() };
     let pointers = PointsTo::find_without_sharing(functions);
     // Nothing is stored, one type is, others are.

@@ -133,7 +133,7 @@ impl<'m> Analysis<'_, 'm> {
         block_only.any(|d| *d != other && self.branch_varies(f, *d, state))
     }
 
-    /// Returns whether private memory behind `pointer` may hold values that differ.
+    /// Returns whether the private memory that `pointer` points to may hold values that differ.
     fn memory_varies(&self, f: FunctionIndex, b: BlockIndex, pointer: Value<'m>, state: &VaryingState<'m>) -> bool {
         private_variables(&self.pointers, pointer).any(|variable| {
             let mut stores = self.stores.get(&variable).into_iter().flatten();
@@ -142,7 +142,7 @@ impl<'m> Analysis<'_, 'm> {
         })
     }
 
-    /// Marks the private memory behind `pointer` as varying.
+    /// Marks the private memory that `pointer` points to as varying.
     fn vary_memory(&self, pointer: Value<'m>, state: &mut VaryingState<'m>) {
         for variable in private_variables(&self.pointers, pointer) {
             state.join(Location::Variable(variable), ());

@@ -113,7 +113,7 @@ pub struct GuardLayout {
 pub const SLOT_FUNCTION: &str = "__kassay_slot";
 
 /// The function that returns the parameters of a work-item's run, with the layout of the header and of the arguments
-/// behind it, `global uint *(global uint *probe)`: guards call it, and [`super::ids`] defines it. Only in joint
+/// after it, `global uint *(global uint *probe)`: guards call it, and [`super::ids`] defines it. Only in joint
 /// launches is it not the probe buffer.
 pub const PARAMETERS_FUNCTION: &str = "__kassay_parameters";
 

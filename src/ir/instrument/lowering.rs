@@ -30,7 +30,7 @@ pub fn code(
 /// Like [`code`], for callers to which a refusal by the target's backend is a result.
 ///
 /// # Errors
-/// Those of [`code`]; the inner error is a refusal.
+/// As [`code`]; the inner error is a refusal.
 pub fn attempt(
     mut module: Module<'_>,
     entry: &str,
@@ -42,7 +42,7 @@ pub fn attempt(
         Target::SpirV if !options.image_buffers => spirv::lower(&mut module, entry, options.effort),
         Target::SpirV | Target::Ptx => with_image_buffers(module, entry, target, options),
         Target::Source => Err(Error::internal("kassay makes no text of kernels")),
-        Target::Host => match native::begin(module, entry, interface, options).and_then(native::PendingCode::end) {
+        Target::Native => match native::begin(module, entry, interface, options).and_then(native::PendingCode::end) {
             Err(refusal @ Error::Internal(_)) => Ok(Err(refusal)),
             ended => ended.map(Ok),
         },
@@ -52,7 +52,7 @@ pub fn attempt(
 /// Keeps, for targets that ask for it, where CUDA's kernels return (`lower::native::prepare`), in a module that passes
 /// will change before it is lowered.
 pub fn keep_returns(module: &Module<'_>, target: Target) {
-    if target == Target::Host {
+    if target == Target::Native {
         prepare::note_returns(module);
     }
 }
@@ -77,13 +77,13 @@ pub enum PendingCode {
     /// Made already: by a target whose lowering takes little time.
     Ready(Code),
     /// In the making, for the simulator.
-    Host(Box<native::PendingCode>),
+    Native(Box<native::PendingCode>),
 }
 
 /// Like [`code`], but returns while the code is being made, as far as the target allows.
 ///
 /// # Errors
-/// Those of [`code`], as far as they show already.
+/// Those of [`code`] that show already.
 pub fn begin(
     module: Module<'_>,
     entry: &str,
@@ -92,7 +92,7 @@ pub fn begin(
     options: &LoweringOptions,
 ) -> Result<PendingCode> {
     Ok(match target {
-        Target::Host => PendingCode::Host(Box::new(native::begin(module, entry, interface, options)?)),
+        Target::Native => PendingCode::Native(Box::new(native::begin(module, entry, interface, options)?)),
         target => PendingCode::Ready(code(module, entry, interface, target, options)?),
     })
 }
@@ -101,11 +101,11 @@ impl PendingCode {
     /// Waits for the code.
     ///
     /// # Errors
-    /// Those of [`code`].
+    /// As [`code`].
     pub fn end(self) -> Result<Code> {
         match self {
             PendingCode::Ready(code) => Ok(code),
-            PendingCode::Host(pending) => pending.end(),
+            PendingCode::Native(pending) => pending.end(),
         }
     }
 }

@@ -8,9 +8,9 @@ use inkwell::module::Module;
 use kassay_base::cache::{self, Key};
 use kassay_base::error::{Error, Result};
 use kassay_base::json;
-use kassay_model::code::{Code, Effort, HostCode, LoweringOptions};
+use kassay_model::code::{Code, Effort, LoweringOptions, NativeCode};
 use kassay_model::interface::Interface;
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use serde::{Deserialize, Serialize};
 
 use super::accesses::{self, AccessOptions};
@@ -24,7 +24,7 @@ use crate::lower::native::{emit, machine, prepare};
 /// is in canonical form; probes may be woven in: the probe buffer follows the arguments of `interface`.
 ///
 /// # Errors
-/// Those of [`linked`](prepare::linked).
+/// As [`linked`](prepare::linked).
 pub fn begin(module: Module<'_>, entry: &str, interface: &Interface, options: &LoweringOptions) -> Result<PendingCode> {
     let given = View::of(&module).function(entry).map_or(0, |kernel| kernel.param_count());
     let probe = given as usize > interface.args.len();
@@ -71,7 +71,7 @@ fn make(wanted: Wanted, bitcode: &[u8]) -> Result<Vec<u8>> {
 #[derive(Debug)]
 pub enum PendingCode {
     /// Found in the cache.
-    Cached(HostCode),
+    Cached(NativeCode),
     Running {
         attempt: Box<Attempt>,
         key: Option<Key>,
@@ -83,7 +83,7 @@ impl PendingCode {
     /// Waits for the code.
     ///
     /// # Errors
-    /// Those of [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`]
+    /// As [`prepare`](prepare::prepare), [`weave`](accesses::weave) and [`emit`](emit::emit); [`Error::late`]
     /// at the deadline.
     pub fn end(self) -> Result<Code> {
         let code = match self {
@@ -98,13 +98,13 @@ impl PendingCode {
                 code
             }
         };
-        Ok(Code::Host(Arc::new(code)))
+        Ok(Code::Native(Arc::new(code)))
     }
 }
 
 /// Format of the child's answer and of the cache: the length of the table as JSON (8 bytes, little-endian), the table,
 /// the object file.
-fn packed(table: &HostTable, object: &[u8]) -> Result<Vec<u8>> {
+fn packed(table: &NativeTable, object: &[u8]) -> Result<Vec<u8>> {
     let table = json::bytes(table).map_err(|e| Error::internal(format!("the table of sites is lost: {e}")))?;
     let mut bytes = (table.len() as u64).to_le_bytes().to_vec();
     bytes.extend_from_slice(&table);
@@ -112,17 +112,17 @@ fn packed(table: &HostTable, object: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read(bytes: &[u8], entry: &str) -> Option<HostCode> {
+fn read(bytes: &[u8], entry: &str) -> Option<NativeCode> {
     let (len, rest) = bytes.split_first_chunk::<8>()?;
     let (table, object) = rest.split_at_checked(u64::from_le_bytes(*len) as usize)?;
-    Some(HostCode { object: object.to_vec(), entry: entry.to_owned(), table: json::read(table).ok()? })
+    Some(NativeCode { object: object.to_vec(), entry: entry.to_owned(), table: json::read(table).ok()? })
 }
 
 /// Returns the module as it is before compilation: everything inlined, with hooks.
 ///
 /// # Errors
-/// Those of [`prepare`](prepare::prepare) and [`weave`](accesses::weave).
-pub fn hooked<'c>(module: Module<'c>, entry: &str, options: &AccessOptions<'_>) -> Result<(Module<'c>, HostTable)> {
+/// As [`prepare`](prepare::prepare) and [`weave`](accesses::weave).
+pub fn hooked<'c>(module: Module<'c>, entry: &str, options: &AccessOptions<'_>) -> Result<(Module<'c>, NativeTable)> {
     let module = prepare::prepare(module, entry)?;
     let table = accesses::weave(&module, entry, options)?;
     Ok((module, table))

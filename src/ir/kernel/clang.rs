@@ -87,7 +87,7 @@ fn compile_all((arguments, folders, with_records): Input, _: &[u8]) -> std::resu
 /// load clang takes longer than to compile a kernel. `None`: clang crashed.
 ///
 /// # Errors
-/// Those of [`run`], but for a crash.
+/// As [`run`], but for a crash.
 pub(super) fn run_all(
     arguments: &[Vec<OsString>],
     folders: &[PathBuf],
@@ -99,8 +99,8 @@ pub(super) fn run_all(
     let mut runs = Vec::with_capacity(all.len());
     let share = all.len().div_ceil(jobs.max(1)).clamp(1, RUNS_PER_CHILD);
     for shares in all.chunks(share * jobs.max(1)) {
-        let begun = shares.chunks(share).map(|some| (some, begin_all(some, folders, deadline))).collect::<Vec<_>>();
-        for (some, child) in begun {
+        let children = shares.chunks(share).map(|some| (some, begin_all(some, folders, deadline))).collect::<Vec<_>>();
+        for (some, child) in children {
             match child.and_then(Running::end) {
                 Err(Failure::Crashed { .. }) if some.len() > 1 => {
                     // One of them crashes; the others are compiled without it.
@@ -206,7 +206,7 @@ fn compile(entry: Entry, arguments: &[CString], folders: &[CString], with_record
     let (arguments, folders, headers) = (pointers(arguments), pointers(folders), pointers(&files));
     let strings = |texts: &[*const c_char]| Strings { count: texts.len() as c_uint, texts: texts.as_ptr() };
     let mut pieces = Pieces::default();
-    let begun = stderr_length();
+    let from = stderr_length();
     // SAFETY: `kassay_clang` of `compile.cpp` has this type; all it is given lives until it returns.
     let outcome = unsafe {
         entry(
@@ -218,7 +218,7 @@ fn compile(entry: Entry, arguments: &[CString], folders: &[CString], with_record
             (&raw mut pieces).cast::<c_void>(),
         )
     };
-    (u8::try_from(outcome).unwrap_or(u8::MAX), captured_stderr(begun), pieces)
+    (u8::try_from(outcome).unwrap_or(u8::MAX), captured_stderr(from), pieces)
 }
 
 /// Encodes a run for `decode`.
@@ -242,9 +242,9 @@ fn stderr_length() -> u64 {
 }
 
 /// The text on the child's standard error from an offset on.
-fn captured_stderr(begun: u64) -> Vec<u8> {
-    let mut text = vec![0; stderr_length().saturating_sub(begun) as usize];
-    let read = stderr().read_exact_at(&mut text, begun);
+fn captured_stderr(from: u64) -> Vec<u8> {
+    let mut text = vec![0; stderr_length().saturating_sub(from) as usize];
+    let read = stderr().read_exact_at(&mut text, from);
     if read.is_ok() { text } else { Vec::new() }
 }
 

@@ -67,7 +67,7 @@ impl Loaded {
     /// Parses the module, or the `bitcode` of a variant of it, with the sizes of sub-groups that the options ask for.
     ///
     /// # Errors
-    /// Those of [`module::parse`].
+    /// As [`module::parse`].
     pub fn parse<'c>(&self, context: &'c Context, bitcode: &[u8]) -> Result<Module<'c>> {
         let module = module::parse(context, bitcode, &self.source)?;
         if let Some(spirv) = &self.spirv {

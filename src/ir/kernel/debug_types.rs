@@ -156,7 +156,7 @@ impl DebugTypes {
     }
 
     /// Like [`resolve`](Self::resolve), for what is passed by value: pointers in it become [`Type::Pointer`]; those
-    /// behind them are opaque.
+    /// that they point to are opaque.
     pub fn resolve_value(&self, id: u32) -> Option<Type> {
         self.resolve_within(id, MAX_DEPTH, true)
     }

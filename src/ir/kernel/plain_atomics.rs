@@ -158,8 +158,8 @@ impl<'m> PlainExchange<'m> {
         let passed = cast.unwrap_or(call);
         let is_all = users.len() == 3 && users.contains(&passed) && cast.is_none_or(|cast| is_only(cast.value(), call));
         let in_order = || {
-            let behind = |first: Inst<'m>, then: Inst<'m>| first.following().any(|inst| inst == then);
-            behind(*stored, call) && behind(call, *loaded)
+            let precedes = |first: Inst<'m>, then: Inst<'m>| first.following().any(|inst| inst == then);
+            precedes(*stored, call) && precedes(call, *loaded)
         };
         let (stored, loaded) = (*stored, *loaded);
         (is_plain && is_all && in_order()).then_some(PlainExchange {

@@ -34,7 +34,7 @@ impl Sources {
     /// Reads a file by exactly this name.
     ///
     /// # Errors
-    /// Those of [`files::read`].
+    /// As [`files::read`].
     pub fn read(&self, file: &Path) -> std::io::Result<Vec<u8>> {
         files::read(file, self.sandbox.as_ref())
     }

@@ -31,7 +31,8 @@ pub(super) fn element<'m>(pointer: Value<'m>, layout: DataLayout<'m>) -> Option<
     Some(if uses.votes.are_for_unsigned() { unsigned(agreed) } else { agreed })
 }
 
-/// Makes an integer type, or a vector of integers, unsigned if that is how the elements behind a pointer are used.
+/// Makes an integer type, or a vector of integers, unsigned if that is how the elements that a pointer points to are
+/// used.
 pub(super) fn with_sign_of_elements<'m>(ty: Type, pointer: Value<'m>, layout: DataLayout<'m>) -> Type {
     if pointer_uses(pointer, layout).votes.are_for_unsigned() { unsigned(ty) } else { ty }
 }
@@ -111,13 +112,13 @@ fn pointer_uses<'m>(pointer: Value<'m>, layout: DataLayout<'m>) -> PointerUses {
     found
 }
 
-/// The instructions that load from the variable behind `slot`.
+/// The instructions that load from the variable that `slot` points to.
 fn loads_of(slot: Value<'_>) -> Vec<Value<'_>> {
     let users = variable_and_casts(slot).into_iter().flat_map(Value::uses);
     users.filter(|load| load.as_opcode(Opcode::LLVMLoad).is_some()).collect()
 }
 
-/// The variable behind a pointer's casts, and all casts of it.
+/// The variable that a pointer is a cast of, and all casts of it.
 fn variable_and_casts(slot: Value<'_>) -> Vec<Value<'_>> {
     let mut root = slot;
     while let Some(cast) = root.as_opcode(Opcode::LLVMBitCast) {

@@ -28,7 +28,7 @@ pub type Compiled = std::result::Result<Vec<u8>, String>;
 /// nor variables.
 ///
 /// # Errors
-/// Those of [`compile::load`](super::compile::load) for the original; a variant that does not compile is no error.
+/// As [`compile::load`](super::compile::load) for the original; a variant that does not compile is no error.
 pub fn compile(
     source: &Path,
     options: &KernelOptions,

@@ -13,7 +13,8 @@ use super::view::View;
 /// What an attribute says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Nature {
-    /// Of a parameter's or result's value, or the memory behind it; it comes from the source (`restrict`, types).
+    /// Of a parameter's or result's value, or the memory that it points to; it comes from the source (`restrict`,
+    /// types).
     SourceValue,
     /// The same, as an optimiser infers it from the code.
     InferredValue,

@@ -88,7 +88,7 @@ impl<'m> Block<'m> {
         let head = tail.insert_before(name);
         let moved: Vec<Inst<'m>> = tail.walk().take_while(|i| *i != inst).collect();
         let terminator = tail.terminator();
-        assert!(!moved.contains(&terminator), "{} stands behind a terminator", inst.text());
+        assert!(!moved.contains(&terminator), "{} stands after a terminator", inst.text());
         let builder = Builder::of_block(head);
         // While the block has no terminator, replacing it leaves alone what its successors' phis say of it. Its
         // position among what follows is the terminator's, which is inserted again last.

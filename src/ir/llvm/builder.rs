@@ -96,7 +96,7 @@ impl<'m> Builder<'m> {
     }
 
     /// Stands after an instruction: before the next one, or at the block's end.
-    pub fn behind(&self, inst: Inst<'m>) {
+    pub fn after(&self, inst: Inst<'m>) {
         match inst.next() {
             Some(next) => self.before(next),
             None => self.at_end(inst.block()),
@@ -107,7 +107,7 @@ impl<'m> Builder<'m> {
     ///
     /// # Panics
     /// If the function has no body.
-    pub fn behind_variables(&self, function: Function<'m>) {
+    pub fn after_variables(&self, function: Function<'m>) {
         let entry = function.entry();
         let first = entry.walk().find(|i| !i.is(Opcode::LLVMAlloca));
         self.before(first.unwrap_or_else(|| entry.terminator()));

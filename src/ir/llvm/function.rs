@@ -132,12 +132,12 @@ impl<'m> Function<'m> {
         Attributes::of_function(self, index)
     }
 
-    /// Whether it takes the parameter at a position by value, behind a pointer to a copy.
+    /// Whether it takes the parameter at a position by value, as a pointer to a copy.
     pub fn is_by_value(self, position: u32) -> bool {
         self.attributes(AttributeIndex::Parameter(position)).has("byval")
     }
 
-    /// Returns the type of what it takes by value at a position, behind a pointer to a copy.
+    /// Returns the type of what it takes by value at a position, as a pointer to a copy.
     pub fn by_value_type(self, position: u32) -> Option<Type<'m>> {
         self.attributes(AttributeIndex::Parameter(position)).get("byval")?.type_value()
     }

@@ -29,7 +29,7 @@ pub fn run(module: &mut Module<'_>, machine: Option<&TargetMachine>, passes: &st
 /// Like [`run`], without vectorisers: for targets whose work-items are lanes themselves.
 ///
 /// # Errors
-/// Those of [`run`].
+/// As [`run`].
 pub fn run_scalar(module: &mut Module<'_>, machine: &TargetMachine, passes: &str) -> Result<()> {
     run_with(module, Some(machine), passes, false)
 }

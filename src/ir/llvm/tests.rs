@@ -255,9 +255,9 @@ fn what_is_built_verifies() {
     assert_eq!(module.verify(), Ok(()), "{}", module.to_string());
     assert_eq!(again.called_function(), Some(function));
 
-    b.behind_variables(function);
+    b.after_variables(function);
     assert_eq!(b.position(), Some(Position::Before(variable.next().unwrap())));
-    b.behind(again);
+    b.after(again);
     assert_eq!(b.position(), Some(Position::Before(join.terminator())));
     b.freeze(again, "frozen");
     assert_eq!(module.verify(), Ok(()));
@@ -332,7 +332,7 @@ fn blocks_are_split_and_phis_follow() {
 
     let sum = named(view, "sum");
     let frozen = {
-        b.behind(sum);
+        b.after(sum);
         b.freeze(sum, "frozen")
     };
     let users = sum.users();

@@ -30,8 +30,8 @@ impl<'m> View<'m> {
 
     /// Returns a copy of the module, to be changed.
     pub fn copied(self) -> Module<'m> {
-        // SAFETY: LLVM copies into the module's own context, which lives as long as the borrow; the copy is nobody
-        // else's.
+        // SAFETY: LLVM copies into the module's own context, which lives as long as the borrow; the copy has
+        // no other owner.
         unsafe { Module::new(llvm_sys::core::LLVMCloneModule(self.0.0.as_ptr())) }
     }
 

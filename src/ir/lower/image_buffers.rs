@@ -1,6 +1,6 @@
 //! Emulates images and samplers in code for devices that are given none: an image becomes a pointer to a buffer that
 //! holds its descriptor and its texels, a sampler a number. Builtins that read, write and ask images get bodies
-//! (`runtime-cl/image_buffers.cl`), behind the names by which the simulator has its own (`runtime-cl/host_images.cl`).
+//! (`runtime-cl/image_buffers.cl`), under the names by which the simulator has its own (`runtime-cl/host_images.cl`).
 //!
 //! LLVM's C interface cannot change the type of a value, so the module is printed, its text rewritten, and parsed
 //! again.
@@ -94,10 +94,10 @@ fn rewritten(text: &str) -> String {
         rest = &rest[at..];
         if rest.starts_with(IMAGE) {
             out.push_str("ptr addrspace(1)");
-            rest = behind(rest, ')');
+            rest = after(rest, ')');
         } else if rest.starts_with(SAMPLER) {
             out.push_str("i32");
-            rest = behind(rest, ')');
+            rest = after(rest, ')');
         } else if let Some(name) = described_type(rest) {
             out.push_str(if name == "sampler_t" { "!\"uint\"" } else { "!\"uchar*\"" });
             rest = &rest[name.len() + 3..];
@@ -111,8 +111,8 @@ fn rewritten(text: &str) -> String {
     out
 }
 
-fn behind(text: &str, end: char) -> &str {
-    text.split_once(end).map_or("", |(_, behind)| behind)
+fn after(text: &str, end: char) -> &str {
+    text.split_once(end).map_or("", |(_, after)| after)
 }
 
 /// Returns the name of a type of images or samplers if `text` begins with metadata that is this name.

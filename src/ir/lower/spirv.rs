@@ -70,7 +70,7 @@ fn machine_of(triple: &str) -> Result<TargetMachine> {
 /// Lowers a (woven) module.
 ///
 /// # Errors
-/// Those of [`prepare`]; the inner error is one of [`emit`].
+/// As [`prepare`]; the inner error is one of [`emit`].
 pub fn lower(module: &mut Module<'_>, entry: &str, effort: Effort) -> Lowered {
     let machine = machine()?;
     prepare(module, entry, &machine)?;

@@ -25,9 +25,9 @@ use kassay_ir::lower::native::prepare;
 use kassay_ir::lower::spirv;
 use kassay_model::code::{Effort, Lowered, LoweringOptions, Target};
 use kassay_model::interface::{Arg, ArgKind, Interface, Type};
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_model::sub_groups::SubGroups;
-use kassay_run::exec::{Code, HostCode, simulator};
+use kassay_run::exec::{Code, NativeCode, simulator};
 use kassay_suite::declared::Declared;
 
 /// A kernel of a loaded file in canonical form, with its interface and sites.
@@ -58,11 +58,11 @@ impl<'c> KernelUnderTest<'c> {
         [kernel, helpers].concat()
     }
 
-    /// Returns by position of the argument what type the memory behind it has, for comparisons: where the argument's
+    /// Returns by position of the argument what type its memory has, for comparisons: where the argument's
     /// own says nothing (`void *`, `uchar *`), that of the floats that the kernel stores there, if it stores nothing
     /// else.
     pub fn memory_types(&self) -> Vec<Option<Type>> {
-        let stored = stored_floats::behind(&self.functions());
+        let stored = stored_floats::by_argument(&self.functions());
         let ty = |arg: &Arg| {
             let ArgKind::Buffer { element, .. } = &arg.kind else { return None };
             let is_told = element.as_ref().is_some_and(|element| element.size() > 1);
@@ -92,7 +92,7 @@ pub struct KernelFile<'c> {
     pub kernels: Vec<String>,
     /// The path as the caller gave it.
     source: PathBuf,
-    /// Of files with many kernels: the number of the part that was used last, and its module.
+    /// For files with many kernels: the number of the part that was used last, and its module.
     part: RefCell<Option<(usize, Module<'c>)>>,
     /// What the user declares of a kernel's interface.
     declared: Option<Declared>,
@@ -204,7 +204,7 @@ impl<'c> KernelFile<'c> {
     /// Brings a kernel into canonical form and reads its interface. `variables`: see [`implicit::append`].
     ///
     /// # Errors
-    /// Those of the canonical form and of the interface; `Caller`, with its place, if what is declared contradicts it.
+    /// Errors of the canonical form and of the interface; `Caller`, with its place, if what is declared contradicts it.
     pub fn canonical(&self, entry: &str, format: Format, variables: &[String]) -> Result<(Module<'c>, Interface)> {
         let mut module = self.part_with(entry)?;
         canonical::keep_only(&mut module, entry, &self.machine)?;
@@ -228,7 +228,7 @@ impl<'c> KernelFile<'c> {
     /// Brings a kernel into canonical form and reads its interface and sites.
     ///
     /// # Errors
-    /// Those of the canonical form and of the interface; `Caller`, with its place, if what is declared contradicts it.
+    /// Errors of the canonical form and of the interface; `Caller`, with its place, if what is declared contradicts it.
     pub fn under_test(&self, entry: &str, loaded: &Loaded, sources: &Sources) -> Result<KernelUnderTest<'c>> {
         self.under_test_at(Level::Raw, entry, loaded, sources)
     }
@@ -237,7 +237,7 @@ impl<'c> KernelFile<'c> {
     /// derived from opcodes alone.
     ///
     /// # Errors
-    /// Those of [`KernelFile::under_test`]; `Internal` if a pass fails.
+    /// As [`KernelFile::under_test`]; `Internal` if a pass fails.
     pub fn under_test_at(
         &self,
         level: Level,
@@ -316,7 +316,7 @@ impl<'c> KernelUnderTest<'c> {
     /// Lowers a (woven) clone of the kernel.
     ///
     /// # Errors
-    /// Those of [`lowering::code`].
+    /// As [`lowering::code`].
     pub fn lower(&self, module: Module<'c>, target: Target, options: &LoweringOptions) -> Result<Code> {
         self.try_lower(module, target, options)?
     }
@@ -324,7 +324,7 @@ impl<'c> KernelUnderTest<'c> {
     /// Like [`KernelUnderTest::lower`], for callers to which a refusal by the target's backend is a result.
     ///
     /// # Errors
-    /// Those of [`lowering::attempt`].
+    /// As [`lowering::attempt`].
     pub fn try_lower(&self, module: Module<'c>, target: Target, options: &LoweringOptions) -> Lowered {
         let module = if target.has_hooks() { module } else { self.with_those_beside(module)? };
         lowering::attempt(module, &self.entry, &self.interface, target, options)
@@ -405,7 +405,7 @@ impl<'c> KernelUnderTest<'c> {
     /// The text of the module with coverage probes, before or (`prepared`) after inlining and promotion.
     ///
     /// # Errors
-    /// Those of [`KernelUnderTest::instrumented`].
+    /// As [`KernelUnderTest::instrumented`].
     pub fn woven_text(&self, slots: Slots, prepared: bool) -> Result<String> {
         let mut module = self.module.clone();
         CoveragePlan::new(&self.sites, slots).weave(&module, &self.sites, Target::default())?;
@@ -435,24 +435,24 @@ impl<'c> KernelUnderTest<'c> {
     /// Simulator code of the kernel with the given options, for purposes other than running tests.
     ///
     /// # Errors
-    /// Those of [`lowering::code`].
-    pub fn for_simulator(&self, options: &LoweringOptions) -> Result<Arc<HostCode>> {
-        self.lower(self.module.clone(), simulator::CAPABILITIES.target, options)?.into_host()
+    /// As [`lowering::code`].
+    pub fn for_simulator(&self, options: &LoweringOptions) -> Result<Arc<NativeCode>> {
+        self.lower(self.module.clone(), simulator::CAPABILITIES.target, options)?.into_native()
     }
 
     /// Prepares a (woven) clone of the kernel for the simulator: inlines everything and inserts hooks, but does not
     /// generate code. `probe` says whether the probe buffer is its last argument.
     ///
     /// # Errors
-    /// Those of [`native::hooked`].
-    pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, HostTable)> {
+    /// As [`native::hooked`].
+    pub fn hooked(&self, module: Module<'c>, probe: bool, races: bool) -> Result<(Module<'c>, NativeTable)> {
         native::hooked(module, &self.entry, &AccessOptions { races, interface: &self.interface, probe })
     }
 
     /// The text of the kernel with the simulator's hooks, and with coverage probes if `slots` are given.
     ///
     /// # Errors
-    /// Those of [`KernelUnderTest::hooked`] and [`KernelUnderTest::instrumented`].
+    /// As [`KernelUnderTest::hooked`] and [`KernelUnderTest::instrumented`].
     pub fn hooked_text(&self, slots: Option<Slots>, races: bool) -> Result<String> {
         let module = self.module.clone();
         if let Some(slots) = slots {

@@ -13,7 +13,7 @@ use kassay_results::result::def_use::{AccessPlace, DefUse, DefUsePair, PairKind}
 use kassay_run::exec::simulator::flow::FlowTracker;
 use kassay_run::exec::simulator::observation::SimulationOptions;
 use kassay_run::exec::simulator::{self, Simulator};
-use kassay_run::exec::{HostCode, ProgramId};
+use kassay_run::exec::{NativeCode, ProgramId};
 use kassay_suite::resolve::Test;
 
 use super::build::KernelUnderTest;
@@ -21,7 +21,7 @@ use super::build::KernelUnderTest;
 /// Code that reports definitions and uses, and its pairs.
 #[derive(Debug)]
 pub struct DefUseCode {
-    pub code: Arc<HostCode>,
+    pub code: Arc<NativeCode>,
     pub plan: DefUsePlan,
 }
 
@@ -44,7 +44,7 @@ pub struct Followed {
 /// or lowered.
 pub fn build(under_test: &KernelUnderTest<'_>) -> Result<DefUseCode> {
     let (module, plan) = woven(under_test)?;
-    let code = under_test.lower(module, simulator::CAPABILITIES.target, &under_test.lowering)?.into_host()?;
+    let code = under_test.lower(module, simulator::CAPABILITIES.target, &under_test.lowering)?.into_native()?;
     Ok(DefUseCode { code, plan })
 }
 

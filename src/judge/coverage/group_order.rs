@@ -37,7 +37,7 @@ impl MappedKernel {
     /// Loads the kernel.
     ///
     /// # Errors
-    /// Those of [`Executor::load`].
+    /// As [`Executor::load`].
     pub fn load(&self, executor: &mut dyn Executor) -> Result<MappedProgram> {
         let program = self.begin_load(executor)?;
         executor.finish_load(program.program)?;
@@ -47,7 +47,7 @@ impl MappedKernel {
     /// Begins to load the kernel; [`MappedProgram::finish_load`] must follow.
     ///
     /// # Errors
-    /// Those of [`Executor::begin_load`].
+    /// As [`Executor::begin_load`].
     pub fn begin_load(&self, executor: &mut dyn Executor) -> Result<MappedProgram> {
         Ok(MappedProgram { program: executor.begin_load(&self.code)?, layout: self.layout })
     }
@@ -57,7 +57,7 @@ impl MappedProgram {
     /// Waits until the kernel is built.
     ///
     /// # Errors
-    /// Those of [`Executor::finish_load`].
+    /// As [`Executor::finish_load`].
     pub fn finish_load(self, executor: &mut dyn Executor) -> Result<()> {
         executor.finish_load(self.program)
     }
@@ -92,7 +92,7 @@ pub fn build(under_test: &KernelUnderTest<'_>, target: Target) -> Result<MappedK
 /// Like [`build`], but with coverage probes. The map follows the words of the plan's layout.
 ///
 /// # Errors
-/// Those of [`build`].
+/// As [`build`].
 pub fn instrumented(under_test: &KernelUnderTest<'_>, slots: Slots, target: Target) -> Result<(Code, CoveragePlan)> {
     let mut module = under_test.module.clone();
     let plan = CoveragePlan::new(&under_test.sites, slots);
@@ -116,7 +116,7 @@ fn refuse_other_ids(module: &inkwell::module::Module<'_>) -> Result<()> {
 /// The probe buffer for a launch with coverage probes, including the map of its schedule.
 ///
 /// # Errors
-/// Those of [`probe`]; `Caller` if the launch is too large for a probe buffer.
+/// As [`probe`]; `Caller` if the launch is too large for a probe buffer.
 pub fn coverage_probe(layout: &CoverageLayout, launch: &Launch) -> Result<Vec<u32>> {
     check_groups(&launch.range)?;
     let words = layout.words_for(&launch.range).and_then(|words| usize::try_from(words).ok());

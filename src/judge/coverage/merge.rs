@@ -20,7 +20,7 @@ pub type Part = (PathBuf, CoverResult);
 
 /// Merges results: what a test of one of them covers is covered, and MC/DC is judged anew, as two vectors that show a
 /// condition may come from different results. Tests keep their names; one whose name an earlier result has gets that of
-/// its file behind it. Times are summed, devices joined.
+/// its file appended. Times are summed, devices joined.
 ///
 /// # Errors
 /// `Caller` if there is no result, or results are not of the same kernel, with the same sites and the same metrics.

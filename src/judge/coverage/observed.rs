@@ -11,7 +11,7 @@ use kassay_ir::instrument::coverage::CoveragePlan;
 use kassay_ir::instrument::layout::Slots;
 use kassay_ir::instrument::lowering;
 use kassay_model::code::{Effort, LoweringOptions};
-use kassay_run::exec::{HostCode, simulator};
+use kassay_run::exec::{NativeCode, simulator};
 use kassay_suite::launch::NdRange;
 
 use super::build::KernelUnderTest;
@@ -20,7 +20,7 @@ use super::tally::{self, Probe, SiteTally};
 /// Code with coverage probes, a slot for each work-group, and with hooks that report comparisons.
 #[derive(Debug)]
 pub struct ObservedCode {
-    pub code: Arc<HostCode>,
+    pub code: Arc<NativeCode>,
     /// How many comparisons are reported.
     pub comparisons: u32,
     plan: CoveragePlan,
@@ -53,7 +53,7 @@ impl PendingCode {
     /// `Internal` if it cannot be lowered; [`Error::late`](kassay_base::error::Error::late) at the deadline.
     pub fn end(self) -> Result<ObservedCode> {
         let PendingCode { making, comparisons, plan } = self;
-        Ok(ObservedCode { code: making.end()?.into_host()?, comparisons, plan })
+        Ok(ObservedCode { code: making.end()?.into_native()?, comparisons, plan })
     }
 }
 

@@ -36,7 +36,7 @@ const HEADER: HeaderLayout = HeaderLayout {
 /// ([`KernelUnderTest::with_vectors`]); `target`, the form of the code.
 ///
 /// # Errors
-/// Those of [`KernelUnderTest::instrumented`].
+/// As [`KernelUnderTest::instrumented`].
 pub fn instrumented(
     kernels: &mut [KernelUnderTest<'_>],
     source: &str,
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
     /// `None` if no work-item has written to it.
     ///
     /// # Errors
-    /// Those of [`Reader::tally`], but for those of the last launch's range.
+    /// As [`Reader::tally`], but for those of the last launch's range.
     pub fn tally_launches(&self, bytes: &[u8], path: &Path) -> Result<Option<Launches>> {
         let first: Vec<usize> = Self::first_words(self.map, 0).map(|(position, _)| position as usize).collect();
         let is_unused = bytes

@@ -9,7 +9,7 @@ use kassay_results::result::merge::{distinct, join_devices};
 use super::{mcdc, merge};
 
 /// Unites results of variants in which what is at the same place has the same id. An outcome is covered if some variant
-/// covers it, and counts if some variant has it. Names of tests get `variant N` behind them, from 1. Decisions of MC/DC
+/// covers it, and counts if some variant has it. Names of tests get `variant N` appended, from 1. Decisions of MC/DC
 /// with other conditions or vectors than an earlier variant's stay by themselves; a note says so. `None` if there is no
 /// result.
 pub fn unite(variants: Vec<CoverResult>) -> Option<CoverResult> {

@@ -14,7 +14,7 @@ use super::intervals::Bounds;
 use super::path_conditions::{self, PathConditions};
 use super::polynomial::{Atom, Poly, Symbols};
 
-/// Values visited behind one, nearest first; those farther away are ignored.
+/// Sources of a value that are visited, nearest first; those farther away are ignored.
 const MAX_SOURCES: usize = 2048;
 /// Upper bounds kept per value.
 const MAX_BOUNDS: usize = 16;
@@ -111,7 +111,7 @@ impl<'p> AccessSummary<'p> {
     }
 
     /// Returns the loads from buffers among the [`AccessSummary::sources`] of a value. Cached.
-    pub fn loads_behind(&self, start: ValueId) -> Loads {
+    pub fn loads_among_sources(&self, start: ValueId) -> Loads {
         if let Some(known) = self.loads.borrow().get(&start) {
             return known.clone();
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kassay_model::native::table::{HostTable, Storage};
+use kassay_model::native::table::{NativeTable, Storage};
 use kassay_run::exec::simulator::observation::{FaultKind, SimulatorFault};
 use kassay_suite::launch::{ArgValue, Launch};
 
@@ -40,7 +40,7 @@ impl Guess {
 }
 
 /// Returns the ends of the out-of-bounds accesses to arguments: position of the argument, and end in bytes.
-pub fn reached(table: &HostTable, faults: &[SimulatorFault]) -> Vec<(u32, u64)> {
+pub fn reached(table: &NativeTable, faults: &[SimulatorFault]) -> Vec<(u32, u64)> {
     // Accesses to a buffer without elements fault as accesses through a null pointer.
     let is_beyond =
         |f: &&SimulatorFault| matches!(f.kind, FaultKind::OutOfBounds | FaultKind::Null) && f.texel.is_none();

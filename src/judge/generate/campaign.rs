@@ -65,7 +65,7 @@ pub struct Options {
     /// With fewer tests, random ones are added, whether or not they cover anything new.
     pub tests: u64,
     /// Start of the whole generation; the times of goals are relative to it.
-    pub begun: Instant,
+    pub started: Instant,
     /// Path of the kernel's file, for sites without a location.
     pub source: String,
     /// Time that the inference of the kernel model took.
@@ -123,35 +123,35 @@ pub fn generate(
     progress: &mut Progress<'_>,
     log: Log<'_>,
 ) -> Result<Generated> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let launch_builder = LaunchBuilder::new(model, build_limits(constraints, options));
     let outcomes = search::outcomes(&under_test.sites);
     let is_goal: Vec<bool> = outcomes.iter().map(|(s, _)| GOALS.contains(&under_test.sites.sites[*s].kind)).collect();
     let request = Request { range: constraints.range.clone(), seed: options.seed };
     let problem = SearchProblem { launch_builder: &launch_builder, constraints, outcomes: &outcomes, goals: &is_goal };
-    let before = begun.saturating_duration_since(options.begun);
+    let before = started.saturating_duration_since(options.started);
     let view = GoalView { sites: &under_test.sites, outcomes: &outcomes, before, source: &options.source };
     let mut record = |kept: &TestInput, gained: &[usize], statistics: &SearchStatistics| match log.journal {
-        Some(journal) => record_kept(journal, &view, kept, gained, statistics, options.begun),
+        Some(journal) => record_kept(journal, &view, kept, gained, statistics, options.started),
         None => Ok(()),
     };
     // What the seeds exclude is searched for at the end.
     let seeds = constraints.seeds.as_deref();
     let has_invariants = seeds.is_some_and(|seeds| !seeds.invariants.all.is_empty());
     let limits = if has_invariants {
-        outside_invariants::limits_before(&options.limits, begun, 0)
+        outside_invariants::limits_before(&options.limits, started, 0)
     } else {
         options.limits.clone()
     };
     let mut search = Search::new(problem, &limits, runner, progress, &mut record);
     search.resume(resumed_inputs(&log.known, before)?)?;
     let seed_run = seeds.map(|seeds| seed_run::run(&mut search, seeds, constraints, &launch_builder)).transpose()?;
-    let ended = fuzz::fuzz(&mut search, &request, &Share::of(&limits, begun, options.solve))?;
+    let ended = fuzz::fuzz(&mut search, &request, &Share::of(&limits, started, options.solve))?;
     let solved = match options.solve {
         true => {
             let mut decided = |outcome: usize, proof: &ProofOutcome| match (
                 log.journal,
-                view.proved(outcome, proof, options.begun.elapsed()),
+                view.proved(outcome, proof, options.started.elapsed()),
             ) {
                 (Some(journal), Some(goal)) => journal.append(&Entry::Goal(Box::new(goal))),
                 _ => Ok(()),
@@ -208,7 +208,7 @@ pub fn generate(
         unknown: count(GoalStatus::Unknown),
         executions: found.statistics.executions,
         faulted: found.statistics.faulted,
-        fuzz_s: begun.elapsed().as_secs_f64() - solved.took,
+        fuzz_s: started.elapsed().as_secs_f64() - solved.took,
         smt_s: solved.took,
     };
     let tally =
@@ -242,11 +242,11 @@ pub fn generate(
 }
 
 /// Returns the result for a kernel for which no launch can be made; `why` becomes the reason of every goal.
-pub fn without_launches(under_test: &KernelUnderTest<'_>, source: &str, begun: Instant, why: &Error) -> Generated {
+pub fn without_launches(under_test: &KernelUnderTest<'_>, source: &str, started: Instant, why: &Error) -> Generated {
     let why = &format!("no launch was made: {}", why.report().what);
     let outcomes = search::outcomes(&under_test.sites);
     let view = GoalView { sites: &under_test.sites, outcomes: &outcomes, before: Duration::ZERO, source };
-    let time_s = begun.elapsed().as_secs_f64();
+    let time_s = started.elapsed().as_secs_f64();
     let open = |outcome| {
         let goal = view.goal(outcome, None, &GOALS)?;
         Some(Goal { reason: Some(why.to_owned()), time_s, ..goal })
@@ -330,9 +330,9 @@ fn record_kept(
     kept: &TestInput,
     gained: &[usize],
     statistics: &SearchStatistics,
-    begun: Instant,
+    started: Instant,
 ) -> Result<()> {
-    let time = begun.elapsed();
+    let time = started.elapsed();
     journal.append(&Entry::Test(Box::new(TestEntry::new(kept, *statistics, time.as_secs_f64()))))?;
     let first = FirstCover { by: kept.by, after: time.saturating_sub(view.before) };
     for mut goal in gained.iter().filter_map(|o| view.goal(*o, Some(first), &GOALS)) {
@@ -399,7 +399,7 @@ fn goals(
     interface: &Interface,
 ) -> Vec<Goal> {
     let SearchStatistics { executions, faulted, largest } = found.statistics;
-    let after = context.options.begun.elapsed();
+    let after = context.options.started.elapsed();
     let all = found.first.iter().enumerate().filter_map(|(outcome, first)| {
         let goal = view.goal(outcome, *first, &GOALS)?;
         if first.is_some() && found.clean[outcome] {

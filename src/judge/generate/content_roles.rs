@@ -15,7 +15,7 @@ const HARMLESS: i128 = 1 << 16;
 /// Infers the role of the contents of the buffer at `position`.
 pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
     let program = summary.program;
-    let from_here = |value: ValueId| summary.loads_behind(value).iter().any(|(_, p)| *p == position);
+    let from_here = |value: ValueId| summary.loads_among_sources(value).iter().any(|(_, p)| *p == position);
     // Loops from one loaded value to another, or up to one.
     let mut counts = false;
     for (_, instruction) in program.instructions() {
@@ -45,8 +45,8 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
 /// Returns the role of the contents as indices, if the address of this access depends on them.
 fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> Option<Contents> {
     let program = summary.program;
-    let sources = summary.loads_behind(access.pointer);
-    let more = access.number.map(|number| summary.loads_behind(number));
+    let sources = summary.loads_among_sources(access.pointer);
+    let more = access.number.map(|number| summary.loads_among_sources(number));
     let (load, _) = sources
         .iter()
         .chain(more.iter().flat_map(|m| m.iter()))
@@ -76,7 +76,7 @@ fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> 
         && !summary
             .accesses
             .iter()
-            .any(|a| is_read(&a) && summary.loads_behind(a.pointer).iter().any(|(_, p)| *p == position));
+            .any(|a| is_read(&a) && summary.loads_among_sources(a.pointer).iter().any(|(_, p)| *p == position));
     let room = room(summary, access.pointer, load);
     Some(Contents::Indices { target: access.region, scale: scale.max(1), distinct, room })
 }

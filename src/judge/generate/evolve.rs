@@ -234,7 +234,7 @@ impl Evolution<'_, '_> {
             let by = step(&mut self.random);
             if let Some(value) = solution.scalars.get_mut(&key) {
                 *value = match *value {
-                    #[expect(clippy::cast_possible_truncation, reason = "saturates, and is limited behind")]
+                    #[expect(clippy::cast_possible_truncation, reason = "saturates, and is limited afterwards")]
                     Number::Integer(n) => Number::Integer(n.saturating_add(by.round() as i128)),
                     Number::Float(x) => Number::Float(x + by),
                 };

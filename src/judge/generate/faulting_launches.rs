@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use kassay_ir::kernel::builtins::{self, Family};
 use kassay_model::interface::{ArgKind, Interface};
-use kassay_model::native::table::{HostTable, Storage};
+use kassay_model::native::table::{NativeTable, Storage};
 use kassay_run::exec::simulator::observation::{FaultKind, SimulatorFault};
 use kassay_suite::faults::{self, AllowedFault, Reach};
 use kassay_suite::format::FaultName;
@@ -15,7 +15,7 @@ use kassay_suite::launch::{ArgValue, Launch};
 const MAX_MARGIN: u64 = 1 << 12;
 
 /// Describes what faulted, with one entry per kind, buffer and source location.
-pub fn describe_faults(table: &HostTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<AllowedFault> {
+pub fn describe_faults(table: &NativeTable, interface: &Interface, all: &[SimulatorFault]) -> Vec<AllowedFault> {
     let mut found: BTreeMap<(&str, Option<u32>, Option<String>), AllowedFault> = BTreeMap::new();
     for fault in all {
         let (kind, path) = match fault.kind {
@@ -46,7 +46,7 @@ pub fn describe_faults(table: &HostTable, interface: &Interface, all: &[Simulato
 }
 
 /// Returns the range of elements that an out-of-bounds fault affects; `None` if it concerns no buffer, or is not known.
-fn reach(table: &HostTable, interface: &Interface, fault: &SimulatorFault) -> Option<Reach> {
+fn reach(table: &NativeTable, interface: &Interface, fault: &SimulatorFault) -> Option<Reach> {
     let Storage::Argument(position) = table.objects.get(fault.object? as usize)?.storage else { return None };
     let arg = interface.args.get(position as usize).filter(|a| matches!(a.kind, ArgKind::Buffer { .. }))?;
     let access = table.accesses.get(fault.site as usize)?;

@@ -29,11 +29,11 @@ pub struct Share {
 
 impl Share {
     /// Returns all of it, or half if solving follows.
-    pub fn of(limits: &Limits, begun: Instant, solving: bool) -> Share {
+    pub fn of(limits: &Limits, started: Instant, solving: bool) -> Share {
         if !solving {
             return Share { end: limits.end, max_execs: limits.max_execs, solving };
         }
-        let end = begun + limits.end.saturating_duration_since(begun) / 2;
+        let end = started + limits.end.saturating_duration_since(started) / 2;
         Share { end, max_execs: limits.max_execs.map(|n| n.div_ceil(2)), solving }
     }
 
@@ -59,10 +59,10 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
     // A resumed search does not repeat the same mutations.
     let earlier = search.statistics().executions;
     // One launch is made in any case, however much of the time is used up.
-    let (has_begun, full_end) = (Cell::new(false), search.limits.end);
-    let is_over = || Instant::now() >= if has_begun.get() { share.end } else { full_end };
+    let (has_started, full_end) = (Cell::new(false), search.limits.end);
+    let is_over = || Instant::now() >= if has_started.get() { share.end } else { full_end };
     for (mut planned, fitted) in launches::planned_launches(problem.launch_builder, request, is_over)? {
-        has_begun.set(true);
+        has_started.set(true);
         if let Some(ended) = share.stop_reason(search) {
             return Ok(ended);
         }

@@ -10,7 +10,7 @@ use kassay_model::interface::Interface;
 use kassay_model::native::table::Space;
 use kassay_run::exec::simulator::compare::Comparisons;
 use kassay_run::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
-use kassay_run::exec::{HostCode, ProgramId, Simulator};
+use kassay_run::exec::{NativeCode, ProgramId, Simulator};
 use kassay_suite::launch::{Launch, NdRange};
 
 use super::buffer_growth;
@@ -44,7 +44,7 @@ pub struct Instrumented<'a> {
 /// Detects reads of local memory that no work-item has written.
 struct UnwrittenReads<'a> {
     /// Makes code that follows every access, until then at the latest.
-    code: Box<dyn Fn(Instant) -> Result<Arc<HostCode>> + 'a>,
+    code: Box<dyn Fn(Instant) -> Result<Arc<NativeCode>> + 'a>,
     /// That code, once it is wanted.
     program: Option<ProgramId>,
 }
@@ -73,7 +73,7 @@ impl<'a> Instrumented<'a> {
     ) -> Result<Instrumented<'a>> {
         let observed = observing.end()?;
         let mut simulator = Simulator::new(threads)?;
-        let program = simulator.load_host(&observed.code)?;
+        let program = simulator.load_native(&observed.code)?;
         let (sites, interface) = (&under_test.sites, &under_test.interface);
         Ok(Instrumented {
             simulator,
@@ -131,7 +131,7 @@ impl CoverageRunner for Instrumented<'_> {
         let program = match unwritten.program {
             Some(program) => program,
             None => match (unwritten.code)(end) {
-                Ok(code) => *unwritten.program.insert(self.simulator.load_host(&code)?),
+                Ok(code) => *unwritten.program.insert(self.simulator.load_native(&code)?),
                 // What the time does not allow is not known.
                 Err(e) if e.is_late() => return Ok(false),
                 Err(e) => return Err(e),

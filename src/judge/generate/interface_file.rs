@@ -29,7 +29,7 @@ pub struct ArgConstraints {
     /// Whether values other than the first ones are tried.
     pub fuzz: bool,
     pub role: Option<Role>,
-    /// Of buffers and local memory: number of elements.
+    /// For buffers and local memory: number of elements.
     pub size: Option<u64>,
     /// The value with which the search begins; without fuzzing, the only one.
     pub value: Option<ArgValue>,

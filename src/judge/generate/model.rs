@@ -62,14 +62,14 @@ pub enum Contents {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgModel {
     pub role: Role,
-    /// Of buffers: what their contents are for.
+    /// For buffers: what their contents are for.
     pub contents: Contents,
-    /// Of buffers: numbers of elements below which the kernel's own checks keep its accesses; the buffer has the
+    /// For buffers: numbers of elements below which the kernel's own checks keep its accesses; the buffer has the
     /// largest of them.
     pub(crate) lengths: Vec<Poly>,
-    /// Of buffers: the accesses that those checks guard, by instruction.
+    /// For buffers: the accesses that those checks guard, by instruction.
     pub(crate) checked: Vec<u32>,
-    /// Of buffers: atomics increment its elements, and the kernel uses the results.
+    /// For buffers: atomics increment its elements, and the kernel uses the results.
     pub is_counter: bool,
     /// `lengths` as text, such as `width * height`.
     pub length: Option<String>,

@@ -27,8 +27,8 @@ const PART: u32 = 4;
 const PREPARATIONS: u32 = 4;
 
 /// Returns the limits of a search that leaves a part to the next one; `made`: launches made before it.
-pub(super) fn limits_before(all: &Limits, begun: Instant, made: u64) -> Limits {
-    let left = all.end.saturating_duration_since(begun);
+pub(super) fn limits_before(all: &Limits, started: Instant, made: u64) -> Limits {
+    let left = all.end.saturating_duration_since(started);
     let max_execs = all.max_execs.map(|n| n - n.saturating_sub(made) / u64::from(PART));
     Limits { end: all.end - left / PART, max_execs, ..all.clone() }
 }

@@ -223,7 +223,7 @@ pub struct Search<'a> {
     runner: &'a mut dyn CoverageRunner,
     progress: &'a mut Progress<'a>,
     record: &'a mut Record<'a>,
-    begun: Instant,
+    started: Instant,
     corpus: Vec<TestInput>,
     first: Vec<Option<FirstCover>>,
     clean: Vec<bool>,
@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
             runner,
             progress,
             record,
-            begun: Instant::now(),
+            started: Instant::now(),
             corpus: Vec::new(),
             first: vec![None; problem.outcomes.len()],
             clean: vec![false; problem.outcomes.len()],
@@ -508,7 +508,7 @@ impl<'a> Search<'a> {
     /// # Errors
     /// If the input cannot be recorded.
     pub(super) fn keep(&mut self, mut found: TestInput, name: String) -> Result<bool> {
-        let first = FirstCover { by: found.by, after: self.begun.elapsed() };
+        let first = FirstCover { by: found.by, after: self.started.elapsed() };
         let gained = self.mark_covered(&found, first);
         // A suite has at least one test, even if there is nothing to cover.
         if !gained.is_empty() || self.corpus.is_empty() {

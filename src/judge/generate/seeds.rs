@@ -34,7 +34,7 @@ impl Seeds {
         max_group: u64,
     ) -> Seeds {
         let mut all: Vec<Seed> = tests.map(|(name, launch)| Seed { name, launch }).collect();
-        // Of work-group sizes that the driver chooses nothing can be learnt.
+        // Nothing can be learnt from work-group sizes that the driver chooses.
         let is_open = all.iter().any(|seed| seed.launch.range.local.is_none());
         let mut shown: Vec<Launch> = all.iter().map(|seed| seed.launch.clone()).collect();
         if is_open {

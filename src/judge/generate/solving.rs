@@ -97,7 +97,7 @@ pub fn solve(
     sources: &Sources,
     analysis_time: Duration,
 ) -> Result<SolvingResult> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut solved = SolvingResult { proofs: known, ..SolvingResult::default() };
     let outcomes = search.problem.outcomes;
     let open = uncovered(search);
@@ -162,7 +162,7 @@ pub fn solve(
         input_search.run(search, OTHER_EFFORT, &|o| !goals.contains(o))?;
     }
     solved.proposals = input_search.proposals;
-    solved.took = begun.elapsed().as_secs_f64();
+    solved.took = started.elapsed().as_secs_f64();
     Ok(solved)
 }
 

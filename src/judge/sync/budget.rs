@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 /// The time that a check may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    begun: Instant,
+    started: Instant,
     /// `None`: no limit.
     limit: Option<Duration>,
 }
 
 impl Budget {
-    /// Creates a budget of `seconds` from `begun` on; unlimited if `seconds` is not a valid duration.
-    pub fn of(begun: Instant, seconds: f64) -> Budget {
-        Budget { begun, limit: Duration::try_from_secs_f64(seconds).ok() }
+    /// Creates a budget of `seconds` from `started` on; unlimited if `seconds` is not a valid duration.
+    pub fn of(started: Instant, seconds: f64) -> Budget {
+        Budget { started, limit: Duration::try_from_secs_f64(seconds).ok() }
     }
 
     /// Creates a budget without limit.
     pub fn unlimited() -> Budget {
-        Budget { begun: Instant::now(), limit: None }
+        Budget { started: Instant::now(), limit: None }
     }
 
     /// Returns a budget that ends when `share` (0 to 1) of the total time is over.
@@ -31,22 +31,22 @@ impl Budget {
     /// is less.
     #[must_use]
     pub fn share(self, share: f64) -> Budget {
-        let begun = Instant::now();
-        let left = self.end().map(|end| end.saturating_duration_since(begun));
+        let started = Instant::now();
+        let left = self.end().map(|end| end.saturating_duration_since(started));
         let limit = self.limit.zip(left).map(|(limit, left)| limit.mul_f64(share).min(left));
-        Budget { begun, limit }
+        Budget { started, limit }
     }
 
     /// Returns a separate budget that begins now: the first of `parts` equal parts of the remaining time.
     #[must_use]
     pub fn rest(self, parts: usize) -> Budget {
-        let begun = Instant::now();
-        Budget { begun, limit: self.part(parts).map(|end| end.saturating_duration_since(begun)) }
+        let started = Instant::now();
+        Budget { started, limit: self.part(parts).map(|end| end.saturating_duration_since(started)) }
     }
 
     /// The end of the budget; `None` without limit.
     pub fn end(self) -> Option<Instant> {
-        self.begun.checked_add(self.limit?)
+        self.started.checked_add(self.limit?)
     }
 
     /// Returns whether the time is up.

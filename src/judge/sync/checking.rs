@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use kassay_base::error::{Error, Result};
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_results::result::check::{Barrier, Finding, FindingKind, HoldsFor, Input, Memory, Summary, Verdict};
 use kassay_run::exec::simulator::observation::{Simulation, SimulationOptions};
 use kassay_suite::launch::Launch;
@@ -45,7 +45,7 @@ pub const EXPLORING: f64 = 0.8;
 /// As of [`Simulate::simulate`].
 pub fn explore_all<S: Simulate + Send>(
     simulators: &mut [S],
-    table: &HostTable,
+    table: &NativeTable,
     cases: &mut [Case],
     budget: Budget,
 ) -> Result<Vec<Simulation>> {

@@ -64,7 +64,7 @@ fn settle(simulation: &mut Simulation, run: &DeviceRun) {
 /// their simulations.
 ///
 /// # Errors
-/// Those of the device and of the simulator; `Internal` if the kernel cannot be woven or lowered.
+/// Errors of the device and of the simulator; `Internal` if the kernel cannot be woven or lowered.
 pub fn look<S: Simulate>(
     pass: &mut FirstPass<'_, '_>,
     sim: &mut S,
@@ -179,7 +179,7 @@ impl FirstPass<'_, '_> {
             Outcome::Ended(fault) => (unknown(format!("the kernel {fault}")), None),
             Outcome::Ran(Ran { seen, observation, layout }) => {
                 let kernel_ms = observation.kernel_times.last().map(|time| time.as_secs_f64() * 1e3);
-                let verdict = match (seen.found, seen.beyond) {
+                let verdict = match (seen.found, seen.out_of_bounds) {
                     (1.., _) => DeviceVerdict::Racy,
                     (0, true) => DeviceVerdict::Unknown,
                     (0, false) => DeviceVerdict::Clean,

@@ -15,7 +15,7 @@ use kassay_ir::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay_ir::cfg::sites::{Fact, FunctionSites, SiteKind, Sites};
 use kassay_ir::cfg::uniformity::Uniformity;
 use kassay_ir::llvm::DebugLocation;
-use kassay_model::native::table::{HostTable, SourcePlace};
+use kassay_model::native::table::{NativeTable, SourcePlace};
 use kassay_results::result::Location;
 use kassay_results::result::check::Branch;
 use kassay_run::exec::simulator::observation::Divergence;
@@ -53,7 +53,7 @@ impl<'a> DivergenceAnalysis<'a> {
 
     /// Returns the branch or loop at which the group diverged; `None` if the code does not determine it (no
     /// debug information).
-    pub fn branch(&self, table: &HostTable, divergence: &Divergence) -> Option<Branch> {
+    pub fn branch(&self, table: &NativeTable, divergence: &Divergence) -> Option<Branch> {
         let key = (divergence.waiting.iter().map(|w| w.barrier).collect(), divergence.finished > 0);
         if let Some(known) = self.known.borrow().get(&key) {
             return known.clone();
@@ -63,7 +63,7 @@ impl<'a> DivergenceAnalysis<'a> {
         found
     }
 
-    fn find(&self, table: &HostTable, divergence: &Divergence) -> Option<Branch> {
+    fn find(&self, table: &NativeTable, divergence: &Divergence) -> Option<Branch> {
         let position = |barrier: u32| {
             let path = table.barriers.get(barrier as usize)?.path;
             self.position(&table.paths.get(path as usize)?.frames)

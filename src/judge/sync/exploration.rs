@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use kassay_base::error::Result;
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_run::exec::simulator::observation::{Simulation, SimulationOptions};
 use kassay_suite::Output;
 use kassay_suite::launch::Launch;
@@ -57,7 +57,7 @@ pub(super) struct Explored {
 /// As of [`Simulate::simulate`].
 pub fn explore<S: Simulate>(
     sim: &mut S,
-    table: &HostTable,
+    table: &NativeTable,
     case: &mut Case,
     deadline: Option<Instant>,
 ) -> Result<Simulation> {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_model::interface::{ArgKind, Interface};
-use kassay_model::native::table::{self, HostTable, SourcePlace, Space, Storage};
+use kassay_model::native::table::{self, NativeTable, SourcePlace, Space, Storage};
 use kassay_results::result::Location;
 use kassay_results::result::check::{Access, Branch, Finding, FindingKind, Items, Memory, Mode, Scope, Verdict};
 use kassay_run::exec::simulator::diagnostics::{may_be_partial, part_outside};
@@ -21,7 +21,7 @@ use super::messages::{self, Extent};
 /// Information about the kernel that the simulator does not observe.
 pub struct Reader<'a> {
     /// The sites that observations refer to.
-    pub table: &'a HostTable,
+    pub table: &'a NativeTable,
     /// The kernel's arguments.
     pub interface: &'a Interface,
     /// Path of the kernel's file as given, for places without debug information.

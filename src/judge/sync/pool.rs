@@ -8,7 +8,7 @@ use kassay_base::error::{Error, Result};
 /// of the items. `work` also receives the number of items that were left when it began, its own included.
 ///
 /// # Errors
-/// Those of `work`: the first in the order of items, among those begun before one failed.
+/// Errors of `work`: the first in the order of items, among those started before one failed.
 pub fn each<S: Send, T: Send, R: Send>(
     workers: &mut [S],
     items: impl IntoIterator<Item = T>,

@@ -7,7 +7,7 @@ use kassay_base::error::Result;
 use kassay_ir::cfg::schedule_dependence;
 use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::{Block, DebugLocation, Function, Inst, Opcode, View};
-use kassay_model::native::table::{HostTable, Mode};
+use kassay_model::native::table::{Mode, NativeTable};
 use kassay_results::result::check::{Finding, FindingKind};
 
 use crate::coverage::build::KernelUnderTest;
@@ -37,7 +37,7 @@ pub fn flows(under_test: &KernelUnderTest<'_>, findings: &[Finding]) -> Result<V
 
 /// Returns whether atomics pass values on: several atomics access some variable, and the value that one of them reads
 /// is used. Which value that is may depend on a barrier, although atomics never conflict.
-pub fn atomics_read(under_test: &KernelUnderTest<'_>, table: &HostTable) -> bool {
+pub fn atomics_read(under_test: &KernelUnderTest<'_>, table: &NativeTable) -> bool {
     let functions = View::of(&under_test.module).functions().into_iter();
     let all = functions.flat_map(Function::blocks).flat_map(Block::walk);
     let used: BTreeSet<(u32, u32)> =

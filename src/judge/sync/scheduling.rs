@@ -48,7 +48,7 @@ impl ScheduleRunner {
     /// Returns the accesses of a launch that race, if this runner can tell.
     ///
     /// # Errors
-    /// Those of the environment; `Caller` if the launch is too large for the simulator.
+    /// Errors of the environment; `Caller` if the launch is too large for the simulator.
     pub fn races(&mut self, launch: &Launch, timeout: Duration) -> Result<Vec<Conflict>> {
         match self {
             ScheduleRunner::Mapped { .. } => Ok(Vec::new()),
@@ -122,7 +122,7 @@ fn failed(fault: Fault) -> Ended {
 /// Runs a test under its schedules, each `repeats` times. Indices begin at 0; see [`number`].
 ///
 /// # Errors
-/// Those of the environment; `Caller` if the launch's groups cannot be put in order.
+/// Errors of the environment; `Caller` if the launch's groups cannot be put in order.
 pub fn run(
     runner: &mut ScheduleRunner,
     name: &str,

@@ -1,7 +1,7 @@
 //! Confirms launches proposed by a solver: they become inputs only if work-items conflict in them.
 
 use kassay_base::error::Result;
-use kassay_model::native::table::{HostTable, Storage};
+use kassay_model::native::table::{NativeTable, Storage};
 use kassay_run::exec::simulator::observation::{FaultKind, Simulation};
 
 use super::budget::Budget;
@@ -32,7 +32,7 @@ pub struct Confirmed {
 /// As of [`Simulate::simulate`].
 pub fn confirmed<S: Simulate>(
     sim: &mut S,
-    table: &HostTable,
+    table: &NativeTable,
     suspected: Vec<SuspectedConflict>,
     budget: Budget,
 ) -> Result<Confirmed> {
@@ -54,7 +54,7 @@ pub fn confirmed<S: Simulate>(
 
 /// Returns whether accesses to that memory conflict in an otherwise correct launch: if the kernel accesses memory out
 /// of bounds elsewhere, it is not made for these values.
-fn conflicts_there(table: &HostTable, simulation: &Simulation, argument: Option<u32>) -> bool {
+fn conflicts_there(table: &NativeTable, simulation: &Simulation, argument: Option<u32>) -> bool {
     let is_there = |object: u32| match (argument, table.objects.get(object as usize).map(|o| o.storage)) {
         (Some(position), Some(Storage::Argument(at))) => at == position,
         (None, Some(Storage::Local { .. })) => true,

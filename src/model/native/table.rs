@@ -121,7 +121,7 @@ pub enum Storage {
 /// [`super::abi::private`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placed {
-    /// Index into [`HostTable::objects`].
+    /// Index into [`NativeTable::objects`].
     pub object: u32,
     /// Its size.
     pub bytes: u64,
@@ -132,12 +132,12 @@ pub struct Placed {
 /// An access to memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessSite {
-    /// Index into [`HostTable::paths`].
+    /// Index into [`NativeTable::paths`].
     pub path: u32,
     pub mode: Mode,
     /// Address space of the pointer in the source.
     pub space: Space,
-    /// Index into [`HostTable::objects`], if the pointer can only come from that one.
+    /// Index into [`NativeTable::objects`], if the pointer can only come from that one.
     pub object: Option<u32>,
     /// Size in bytes; for accesses whose length is known only at run time: of one element.
     pub bytes: u32,
@@ -152,7 +152,7 @@ pub struct AccessSite {
 /// A point where the work-items of a group (or sub-group) wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BarrierSite {
-    /// Index into [`HostTable::paths`].
+    /// Index into [`NativeTable::paths`].
     pub path: u32,
     /// `barrier`, `work_group_reduce_add`, `wait_group_events`...
     pub builtin: String,
@@ -165,7 +165,7 @@ pub struct BarrierSite {
 /// A back edge, or a division, or a fence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlainSite {
-    /// Index into [`HostTable::paths`].
+    /// Index into [`NativeTable::paths`].
     pub path: u32,
 }
 
@@ -183,7 +183,7 @@ pub enum PrintArg {
 /// A call of `printf`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrintSite {
-    /// Index into [`HostTable::paths`].
+    /// Index into [`NativeTable::paths`].
     pub path: u32,
     /// `None` if it is not a literal.
     pub format: Option<Vec<u8>>,
@@ -193,7 +193,7 @@ pub struct PrintSite {
 
 /// All sites of a kernel. Hooks get indices into these.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HostTable {
+pub struct NativeTable {
     /// Places in the source with their call paths; sites refer to them by index.
     pub paths: Vec<CallPath>,
     /// The kernel's own arguments come first, one per position, including those that are not pointers.
@@ -239,7 +239,7 @@ pub struct HostTable {
     pub granule: Vec<u32>,
 }
 
-impl HostTable {
+impl NativeTable {
     /// The number of work-items of a full sub-group: what the kernel requires, or else the same for all.
     pub fn sub_group(&self) -> u32 {
         self.required_sub_group.unwrap_or(sub_groups::SIMULATED)

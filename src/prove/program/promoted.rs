@@ -35,7 +35,7 @@ pub fn promote<'c>(canonical: &Module<'c>, entry: &str, machine: &TargetMachine)
 /// Like [`promote`], with a deadline: large kernels are promoted in a child, which can be killed.
 ///
 /// # Errors
-/// Those of [`promote`]; [`kassay_base::error::Error::late`] at the deadline.
+/// As [`promote`]; [`kassay_base::error::Error::late`] at the deadline.
 pub fn promote_until<'c>(
     canonical: &Module<'c>,
     entry: &str,

@@ -149,7 +149,7 @@ pub fn convert(results: &[PathBuf], output: &Path) -> Result<()> {
 /// Converts results to several files, each in a format of its own. If one cannot be rendered, none is written.
 ///
 /// # Errors
-/// Those of [`Format::render`], [`store::check_writable`] and [`store::write_text`].
+/// As [`Format::render`], [`store::check_writable`] and [`store::write_text`].
 pub fn convert_to(results: &[PathBuf], outputs: &[(&Format, PathBuf)]) -> Result<()> {
     outputs.iter().try_for_each(|(_, output)| store::check_writable(output))?;
     let loaded = load(results)?;

@@ -28,7 +28,7 @@ const LOW: u32 = 60;
 /// Returns the report of loaded results.
 ///
 /// # Errors
-/// Those of [`report`].
+/// As [`report`].
 pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
     let results = parts::parts(results).into_iter().filter_map(|part| match part {
         Part::Mutate(mutate) => Some(mutate),
@@ -210,8 +210,8 @@ fn in_words(mutant: &Mutant, lines: &[String]) -> Option<(Location, String)> {
     let touches = text.chars().next().or_else(|| line[from..].chars().next()).is_some_and(is_word);
     let before = line[..from].chars().rev().take_while(|c| touches && is_word(*c)).count();
     let ends_in_word = text.chars().next_back().map_or(touches, is_word);
-    let behind = line[to.max(from)..].chars().take_while(|c| ends_in_word && is_word(*c)).count();
-    let (from, to) = (from - before, to.max(from) + behind);
+    let after = line[to.max(from)..].chars().take_while(|c| ends_in_word && is_word(*c)).count();
+    let (from, to) = (from - before, to.max(from) + after);
     let change = match mutant.replacement.as_str() {
         "" => format!("delete {}", mutant.original),
         new => format!("{} -> {new}", mutant.original),

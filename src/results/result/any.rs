@@ -161,9 +161,9 @@ pub struct Kernel<'a> {
     pub part: Part<'a>,
     /// The suite; nothing for kernels of a host program, and for a kernel alone.
     pub suite: Option<&'a str>,
-    /// Of a host program: the id of the program object.
+    /// For a host program: the id of the program object.
     pub program: Option<&'a str>,
-    /// Of a host program: the launches that the driver took.
+    /// For a host program: the launches that the driver took.
     pub launches: Option<u64>,
 }
 

@@ -357,7 +357,7 @@ pub struct Input {
     pub name: String,
     /// `suite`, `generated`, `solved`, `evolved` or `program`.
     pub origin: String,
-    /// Of a launch of a host program: which one it was.
+    /// For a launch of a host program: which one it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostLaunch>,
     /// Global size, one entry per dimension of the launch.

@@ -94,7 +94,7 @@ impl From<Target> for CodePath {
     fn from(target: Target) -> CodePath {
         match target {
             Target::SpirV => CodePath::Spirv,
-            Target::Host => CodePath::Host,
+            Target::Native => CodePath::Host,
             Target::Ptx => CodePath::Ptx,
             Target::Source => CodePath::None,
         }

@@ -131,7 +131,7 @@ impl Index {
     /// whose shards are not all there, or whose files are no results, takes no other with it.
     ///
     /// # Errors
-    /// Those of [`store::write_in_pieces`].
+    /// As [`store::write_in_pieces`].
     pub fn write<R: InSet + Serialize>(
         &self,
         given: &str,
@@ -204,7 +204,7 @@ impl Entry {
 /// Reads the result of a kernel that has no shards.
 ///
 /// # Errors
-/// Those of [`store::read`].
+/// As [`store::read`].
 pub fn whole<R: DeserializeOwned>(results: &[PathBuf]) -> Result<R> {
     match results {
         [path] => store::read_as(path),

@@ -87,7 +87,7 @@ pub struct Arg {
     pub address_space: String,
     /// For images `read_only`, `write_only` or `read_write`; otherwise `none`.
     pub access: String,
-    /// For structs (by value or behind a pointer): the fields with their offsets in bytes.
+    /// For structs (by value or through a pointer): the fields with their offsets in bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
 }

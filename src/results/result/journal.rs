@@ -153,7 +153,7 @@ impl Journal {
     /// Creates a journal; replaces an existing one.
     ///
     /// # Errors
-    /// Those of [`store::write_text`]; `Caller` if another process is writing this journal; `Environment` if the file
+    /// As [`store::write_text`]; `Caller` if another process is writing this journal; `Environment` if the file
     /// system fails.
     pub fn create(path: &Path, header: &Header) -> Result<Journal> {
         // The old file stays locked until the new one has replaced it.
@@ -273,11 +273,11 @@ impl Drop for Journal {
 /// Opens a journal and locks it; closing the handle releases the lock.
 fn open(path: &Path) -> Result<File> {
     let file = File::options().read(true).write(true).open(path).map_err(|e| io_error(path, &e.to_string()))?;
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_WAIT && has_dead_owner(&file) => {
+            Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_WAIT && has_dead_owner(&file) => {
                 std::thread::sleep(Duration::from_millis(20))
             }
             Err(TryLockError::WouldBlock) => {

@@ -235,7 +235,7 @@ pub struct Mutant {
     /// Ids of the two parts of a pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
-    /// Of a host program's kernel: what decided. Absent of duplicates and of mutants that cannot run.
+    /// For a host program's kernel: what decided. Absent of duplicates and of mutants that cannot run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<DecidedBy>,
     /// Hash of what it changes, in code with the hash `basis.code`.

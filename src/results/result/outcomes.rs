@@ -77,7 +77,7 @@ pub fn read(path: &Path, map: &ProbeMap) -> Result<Vec<Outcome>> {
 /// Parses the text of a file of outcomes; `path` is used in messages.
 ///
 /// # Errors
-/// Those of [`read`].
+/// As [`read`].
 pub fn parse(text: &str, path: &Path, map: &ProbeMap) -> Result<Vec<Outcome>> {
     let mut reader = Reader { file: path.to_owned(), line: 1, text: "", map, current: None };
     let mut lines = text.split_inclusive('\n');

@@ -161,7 +161,7 @@ pub struct Arg {
 pub enum Origin {
     /// A parameter of the kernel.
     Parameter,
-    /// The buffer behind a pointer in a struct that the kernel takes by value; the pointer's own value is ignored.
+    /// The buffer of a pointer in a struct that the kernel takes by value; the pointer's own value is ignored.
     Member {
         /// Position of the struct.
         parameter: u32,

@@ -51,7 +51,7 @@ pub struct ProgramRun {
     pub processes: u64,
     /// Wall-clock seconds of the program.
     pub program_s: f64,
-    /// Of mutants: a hash of what was asked for, by which `--resume` knows a complete result.
+    /// For mutants: a hash of what was asked for, by which `--resume` knows a complete result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
 }
@@ -65,13 +65,13 @@ pub struct KernelResult<R> {
     /// The suite; null for kernels of a host program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
-    /// Of a host program: the id of the program object, a hash of code, options and device.
+    /// For a host program: the id of the program object, a hash of code, options and device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// Of a host program: the launches that the driver took.
+    /// For a host program: the launches that the driver took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launches: Option<u64>,
-    /// Of a host program with `--unite`: the variants of the kernel that are united here, in the order of their first
+    /// For a host program with `--unite`: the variants of the kernel that are united here, in the order of their first
     /// launches; nothing where there is one alone. `program` is that of the first, whose text places are in, `launches`
     /// the sum.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,7 +115,7 @@ pub struct Failed {
     /// The suite; null for kernels of a host program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
-    /// Of a host program: the id of the program object.
+    /// For a host program: the id of the program object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// Why there is none.

@@ -49,7 +49,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
 /// Writes `result` as indented JSON with [`write_text`].
 ///
 /// # Errors
-/// Those of [`write_text`]; `Internal` if the value has no JSON form.
+/// As [`write_text`]; `Internal` if the value has no JSON form.
 pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     let mut json = json::text(result, Layout::Indented)
         .map_err(|e| Error::internal(format!("cannot turn the result into JSON: {e}")))?;
@@ -61,7 +61,7 @@ pub fn write<T: Serialize>(result: &T, path: &Path) -> Result<()> {
 /// results, and for values whose parts are made while they are written.
 ///
 /// # Errors
-/// Those of [`write()`].
+/// As [`write()`].
 pub fn write_in_pieces<T: Serialize>(result: &T, path: &Path) -> Result<()> {
     write_with(path, |sink| {
         pieces::write(sink, |sink| {
@@ -140,7 +140,7 @@ pub fn read(path: &Path) -> Result<AnyResult> {
 /// Reads a part of a result, or a result whose kind is known.
 ///
 /// # Errors
-/// Those of [`read`].
+/// As [`read`].
 pub(super) fn read_as<T: DeserializeOwned>(path: &Path) -> Result<T> {
     json(&read_text(path, NAME_A_RESULT)?, path, "this is not a valid result of kassay", NAME_A_RESULT)
 }
@@ -170,7 +170,7 @@ struct Head {
 /// Parses the text of a result; `path` is used in messages.
 ///
 /// # Errors
-/// Those of [`read`].
+/// As [`read`].
 pub fn parse(text: &str, path: &Path) -> Result<AnyResult> {
     let Some(schema) = schema_of(text, path, "this is not a result of kassay", NAME_A_RESULT)? else {
         return Err(Error::caller(format!("{} is not a result of kassay: it has no `schema`", path.display()))

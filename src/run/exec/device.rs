@@ -50,7 +50,7 @@ impl DeviceInfo {
     /// Returns the form of code to make for it; `None` if it takes none that kassay can make.
     pub fn target(&self) -> Option<Target> {
         if self.is_simulated() {
-            return Some(Target::Host);
+            return Some(Target::Native);
         }
         match self.il_versions.is_empty() {
             false => Some(Target::SpirV),

@@ -58,7 +58,7 @@ pub fn records(memory: &mut [u8], repeats: u32, words: u32, variations: usize) -
 /// shared memory and returns at the latest when the socket ends.
 ///
 /// # Errors
-/// Those of [`OpenClExecutor::start`].
+/// As [`OpenClExecutor::start`].
 pub fn executor(
     worker: impl Fn(UnixStream, File) + Send + Sync + 'static,
     options: WorkerOptions,

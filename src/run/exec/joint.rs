@@ -35,7 +35,7 @@ pub struct JointSweep<'a> {
 #[derive(Debug, Clone)]
 pub struct JointLaunch<'a> {
     pub launch: &'a Launch,
-    /// Its block of parameters, as [`block`] makes it and whoever instruments the program completes it.
+    /// Its block of parameters, as [`block`] makes it and the code that instruments the program completes it.
     pub block: Vec<u32>,
     /// What its outputs must agree with. All are buffers of whole elements, as long as their expected contents.
     pub references: &'a [Reference],
@@ -50,7 +50,7 @@ pub struct JointRun {
     pub words: [u32; 2],
 }
 
-/// Words of a result; the first three are those of the slot behind [`JointRun::words`].
+/// Words of a result; the first three are those of the slot after [`JointRun::words`].
 pub const RESULT_WORDS: usize = 8;
 
 /// What one run left behind.
@@ -81,12 +81,12 @@ pub enum JointOutcome {
         launches: u64,
         kernel_time: Duration,
     },
-    /// A run, nobody knows which, ended the worker, or the device refused a launch: nothing is known.
+    /// Some run, it is not known which, ended the worker, or the device refused a launch: nothing is known.
     Lost(Fault),
 }
 
 impl JointResult {
-    /// The words of the slot behind the first two.
+    /// The words of the slot after the first two.
     pub fn words(&self) -> [u32; 3] {
         [self.0[0], self.0[1], self.0[2]]
     }

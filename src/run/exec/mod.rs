@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kassay_base::error::{Error, Result};
-pub use kassay_model::code::{Code, DeviceCode, HostCode, Target};
+pub use kassay_model::code::{Code, DeviceCode, NativeCode, Target};
 use kassay_suite::launch::{Launch, NdRange};
 
 pub use capabilities::{Capabilities, Checks, Joins, Schedules};
@@ -62,7 +62,7 @@ pub struct RunOptions {
     pub outputs: bool,
 }
 
-/// Memory of a program behind its probe buffer that stays on the device from launch to launch: zero at first, later
+/// Memory of a program after its probe buffer that stays on the device from launch to launch: zero at first, later
 /// what launches left there. It may become zero between any two launches, because a worker that died is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Kept {
@@ -314,7 +314,7 @@ pub trait Executor: Send {
         head: &[u32],
     ) -> Result<RunResult>;
 
-    /// Like [`Executor::run_with_probe`], once, with more memory behind the probe buffer, which is not returned.
+    /// Like [`Executor::run_with_probe`], once, with more memory after the probe buffer, which is not returned.
     ///
     /// # Errors
     /// As for [`Executor::run`]; `Internal` if the executor keeps no memory.
@@ -340,7 +340,7 @@ pub trait Executor: Send {
     /// be made otherwise.
     ///
     /// # Errors
-    /// Those of [`Executor::begin_jointly`] and [`Executor::finish_jointly`].
+    /// As [`Executor::begin_jointly`] and [`Executor::finish_jointly`].
     fn sweep_jointly(&mut self, program: ProgramId, sweep: &JointSweep<'_>) -> Result<JointOutcome> {
         self.begin_jointly(program, sweep)?;
         self.finish_jointly()
@@ -357,12 +357,12 @@ pub trait Executor: Send {
         Err(Error::internal("this executor makes no joint launches"))
     }
 
-    /// Waits for the joint sweep that was begun.
+    /// Waits for the joint sweep in flight.
     ///
     /// # Errors
-    /// `Environment` as for [`Executor::run`]; `Internal` if none was begun.
+    /// `Environment` as for [`Executor::run`]; `Internal` if there is none.
     fn finish_jointly(&mut self) -> Result<JointOutcome> {
-        Err(Error::internal("no joint sweep was begun"))
+        Err(Error::internal("no joint sweep is in flight"))
     }
 }
 

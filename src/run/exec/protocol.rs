@@ -66,7 +66,7 @@ pub enum Request {
         probe: Option<Span>,
         /// What the probe buffer begins with; the rest is zero.
         head: Option<Span>,
-        /// Memory behind the probe buffer that stays on the device.
+        /// Memory after the probe buffer that stays on the device.
         kept: Option<Kept>,
         /// Positions of the arguments whose contents are to overwrite the inputs in the shared memory afterwards.
         outputs: Vec<u32>,
@@ -84,7 +84,7 @@ pub enum Request {
 }
 
 /// Many runs of several launches; see [`super::JointSweep`]. The device's memory, the arena, begins with what `fixed`
-/// holds; the memories of runs lie behind it.
+/// holds; the memories of runs follow it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Joint {
     pub args: Vec<JointArg>,
@@ -96,7 +96,7 @@ pub struct Joint {
     /// outputs. The first `kept` bytes are there from the sweep before.
     pub kept: u64,
     pub fixed: Span,
-    /// 32-bit words: the launches' blocks of parameters, one behind the other.
+    /// 32-bit words: the launches' blocks of parameters, one after the other.
     pub blocks: Span,
     pub block_words: u32,
     pub launches: Vec<JointLaunch>,
@@ -107,7 +107,7 @@ pub struct Joint {
     pub count: u32,
     pub repeats: u32,
     pub most_runs: u32,
-    /// Whether the memories of runs are returned, behind the results.
+    /// Whether the memories of runs are returned, after the results.
     pub memories: bool,
     /// Progress words, then for each repeat the results of all runs, then their memories.
     pub records: Span,

@@ -11,7 +11,7 @@ use super::{Capabilities, DeviceSelector, Numbering};
 
 /// A requested device (`--device auto|KIND[:P.D]|NAME`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Told", from = "Told")]
+#[serde(into = "Sent", from = "Sent")]
 pub enum DeviceRequest {
     /// A device of the first kind that has a usable one (no `--device`, or `auto`).
     #[default]
@@ -49,31 +49,31 @@ impl DeviceRequest {
 
 /// A request on its way to another process: a name may be that of a kind.
 #[derive(Serialize, Deserialize)]
-enum Told {
+enum Sent {
     Auto,
     Kind(String, DeviceSelector),
     Name(String),
 }
 
-impl From<DeviceRequest> for Told {
-    fn from(request: DeviceRequest) -> Told {
+impl From<DeviceRequest> for Sent {
+    fn from(request: DeviceRequest) -> Sent {
         match request {
-            DeviceRequest::Auto => Told::Auto,
-            DeviceRequest::Kind(kind, selector) => Told::Kind(kind.name.to_owned(), selector),
-            DeviceRequest::Name(name) => Told::Name(name),
+            DeviceRequest::Auto => Sent::Auto,
+            DeviceRequest::Kind(kind, selector) => Sent::Kind(kind.name.to_owned(), selector),
+            DeviceRequest::Name(name) => Sent::Name(name),
         }
     }
 }
 
-impl From<Told> for DeviceRequest {
-    fn from(told: Told) -> DeviceRequest {
-        match told {
-            Told::Auto => DeviceRequest::Auto,
-            Told::Kind(name, selector) => match DeviceKind::named(&name) {
+impl From<Sent> for DeviceRequest {
+    fn from(sent: Sent) -> DeviceRequest {
+        match sent {
+            Sent::Auto => DeviceRequest::Auto,
+            Sent::Kind(name, selector) => match DeviceKind::named(&name) {
                 Some(kind) => DeviceRequest::Kind(kind, selector),
                 None => DeviceRequest::Name(name),
             },
-            Told::Name(name) => DeviceRequest::Name(name),
+            Sent::Name(name) => DeviceRequest::Name(name),
         }
     }
 }

@@ -42,12 +42,12 @@ pub fn run(command: &[OsString], prepare: impl FnOnce(&mut Command)) -> Result<E
     let mut child = Command::new(program);
     child.args(arguments);
     prepare(&mut child);
-    let begun = Instant::now();
+    let started = Instant::now();
     let handing_on = HandingOn::begin();
     let child = child.spawn().map_err(|error| cannot_run(program, &error))?;
     let status = handing_on.wait(child);
     let status = status.map_err(|error| Error::environment(format!("cannot wait for the program: {error}")))?;
-    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds: begun.elapsed().as_secs_f64() })
+    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds: started.elapsed().as_secs_f64() })
 }
 
 /// The error for a program that cannot be started.

@@ -217,7 +217,7 @@ impl Conversion<'_> {
             let Some(after) = region.after.clone() else { continue };
             let arg = self.interface.args.get(position as usize).ok_or(OTHER_INTERFACE)?;
             let ty = match (&arg.kind, &region.image) {
-                // Of a binary the driver does not tell that a buffer is in constant memory.
+                // For a binary, the driver does not report that a buffer is in constant memory.
                 (ArgKind::Buffer { .. }, _) if arg.address_space() == AddressSpace::Constant => continue,
                 (ArgKind::Buffer { element, .. }, _) => element_type(element.as_ref()),
                 (_, Some(_)) if arg.access == Access::ReadOnly => continue,

@@ -107,7 +107,7 @@ const SOCKET: &str = "KASSAY_SOCKET";
 /// Runs a program as it runs without kassay, until it ends.
 ///
 /// # Errors
-/// Those of [`Session::run`].
+/// As [`Session::run`].
 pub fn run_natively(command: &[OsString]) -> Result<Ended> {
     command::run(command, |_| {})
 }

@@ -77,10 +77,10 @@ pub fn run(trial: &Trial<'_>, prepare: impl FnOnce(&mut Command)) -> Result<Trie
     }
     prepare(&mut command);
     let (out, err) = (stdout.try_clone().map_err(broken)?, stderr.try_clone().map_err(broken)?);
-    let begun = Instant::now();
+    let started = Instant::now();
     let child = forked::start_program(&command, out, err).map_err(|error| cannot_run(program, &error))?;
-    let end = wait(child, trial, begun, &stdout)?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let end = wait(child, trial, started, &stdout)?;
+    let seconds = started.elapsed().as_secs_f64();
     let all = read_from(&mut stdout, 0, trial.most_output).map_err(broken)?;
     let written = stderr.metadata().map_err(broken)?.len();
     let tail = read_from(&mut stderr, written.saturating_sub(STDERR_TAIL), STDERR_TAIL).map_err(broken)?;
@@ -101,15 +101,15 @@ fn found(program: &OsStr, directory: Option<&Path>) -> PathBuf {
 }
 
 /// Waits until the program has ended, or has to be killed. What it has started is dead then, too.
-fn wait(mut child: RunningProgram, trial: &Trial<'_>, begun: Instant, stdout: &File) -> Result<TrialEnd> {
+fn wait(mut child: RunningProgram, trial: &Trial<'_>, started: Instant, stdout: &File) -> Result<TrialEnd> {
     let end = loop {
-        let left = trial.limit.saturating_sub(begun.elapsed());
+        let left = trial.limit.saturating_sub(started.elapsed());
         let ended = child.wait(left.min(PAUSE));
         let lost = |error: std::io::Error| Error::environment(format!("cannot wait for the program: {error}"));
         if let Some(status) = ended.map_err(lost)? {
             break end_of(status);
         }
-        if begun.elapsed() >= trial.limit {
+        if started.elapsed() >= trial.limit {
             break TrialEnd::TimedOut;
         }
         if stdout.metadata().is_ok_and(|file| file.len() > trial.most_output) {

@@ -58,7 +58,7 @@ impl Spelling {
         for word in spaced.split_whitespace() {
             match word {
                 "*" => spelling.pointers += 1,
-                // Behind the last star it qualifies the parameter itself, which is of no concern to launches.
+                // After the last star it qualifies the parameter itself, which is of no concern to launches.
                 "const" | "__const" => spelling.is_const |= spelling.pointers == 0,
                 "volatile" => spelling.is_volatile |= spelling.pointers == 0,
                 "restrict" | "__restrict" | "__restrict__" => spelling.is_restrict = true,

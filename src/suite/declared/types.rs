@@ -139,8 +139,8 @@ impl Types<'_> {
             (0, Some(base)) => base,
             (1, pointee) if is_value => Type::Pointer { name, pointee: pointee.map(Box::new) },
             (_, _) if is_value => {
-                let behind = Type::Opaque { name: name[..name.len() - 1].to_owned(), size: POINTER_BYTES };
-                Type::Pointer { name, pointee: Some(Box::new(behind)) }
+                let pointee = Type::Opaque { name: name[..name.len() - 1].to_owned(), size: POINTER_BYTES };
+                Type::Pointer { name, pointee: Some(Box::new(pointee)) }
             }
             (_, _) => Type::Opaque { name, size: POINTER_BYTES },
         };

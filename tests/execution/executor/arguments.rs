@@ -126,7 +126,7 @@ fn every_repeat_starts_from_pristine_inputs_and_a_zeroed_probe() -> TestResult {
 }
 
 #[test]
-fn memory_behind_the_probe_buffer_stays_until_it_is_renewed_or_grows() -> TestResult {
+fn memory_after_the_probe_buffer_stays_until_it_is_renewed_or_grows() -> TestResult {
     let source = "kernel void k(global uint *probe) { probe[0] += 1; probe[5] += 1; probe[1] = probe[5]; }";
     let mut executor = executor()?;
     let program = executor.load(&compile(source)?)?;

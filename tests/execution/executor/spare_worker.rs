@@ -152,10 +152,10 @@ fn time_until_the_next_launch_has_run() -> TestResult {
         let mut times = Vec::new();
         for _ in 0..9 {
             std::thread::sleep(Duration::from_millis(500));
-            let begun = Instant::now();
+            let started = Instant::now();
             assert!(executor.run(program, &launch(1 << 44), &once())?.is_err());
             completed(executor.run(program, &launch(1), &once())?)?;
-            times.push(begun.elapsed());
+            times.push(started.elapsed());
         }
         times.sort_unstable();
         println!("{spare_worker:?}: median {:?}, from {:?} to {:?}", times[4], times[0], times[8]);

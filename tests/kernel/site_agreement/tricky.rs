@@ -60,7 +60,7 @@ K { while (true) { if (find(o, a) < 0) return; o[a--] = 1; } }"),
 #define BOTH SYNC; barrier(CLK_GLOBAL_MEM_FENCE)
 void sync(void) { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); }
 K { SYNC; for (int i = 0; i < 3; i++) { BOTH; } if (a > 3) { sync(); } }"),
-    ("a barrier behind a constant", 2, "#define USE 0
+    ("a barrier under a constant condition", 2, "#define USE 0
 K { if (USE) barrier(CLK_LOCAL_MEM_FENCE); if (!USE) barrier(CLK_LOCAL_MEM_FENCE); mem_fence(CLK_LOCAL_MEM_FENCE); if (a) return; return; barrier(CLK_LOCAL_MEM_FENCE); }"),
     ("old atomics in conditions", 6, "K { if (atomic_inc(o) > 3) o[1] = 1; while (atomic_cmpxchg(o, 0, 1) != 0) ; if (atomic_add(o, a) && !atomic_xchg(o, b)) o[2] = 1; o[3] = atomic_max(o, a ? b : c); }"),
     ("an if with an empty then", 4, "K { if (a) {} else o[0] = 1; if (b) ; else if (c) {} else { o[1] = 1; } if (a > b) {} }"),

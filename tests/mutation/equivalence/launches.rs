@@ -147,7 +147,7 @@ fn what_was_seen_of_a_kernel_without_data_is_all_there_is() {
     };
     let computed = "a[i] = n * 7;";
     assert!(seen(computed, true));
-    assert!(!seen(computed, false), "nobody saw it");
+    assert!(!seen(computed, false), "it was never run");
     assert!(!seen("a[i] = a[i] & (n * 7);", true), "other data may tell");
     assert!(!seen("a[i] = atomic_add(a, n * 7) & 1;", true));
 }

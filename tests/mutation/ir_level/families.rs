@@ -41,7 +41,7 @@ fn opcodes_of_arithmetic() {
 fn opcodes_of_bits() {
     replaces("o[0] = u >> 2;", "IBO", "lshr _, 2", &["and", "or", "xor", "shl", "ashr"]);
     replaces("o[0] = a & b;", "IBO", "and _, _", &["or", "xor", "shl", "lshr", "ashr"]);
-    // Of booleans there are no shifts.
+    // Booleans have no shifts.
     replaces("o[0] = !a;", "IBO", "xor %tobool, true", &["and", "or"]);
 }
 

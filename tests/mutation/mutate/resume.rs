@@ -16,14 +16,14 @@ const JOURNAL: &str = "killed.json.journal.jsonl";
 /// Starts a run and kills it with SIGKILL after `delay`, unless it has ended by then. Returns whether it has.
 fn killed_after(command: &mut Command, delay: Duration) -> TestResult<bool> {
     let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         if child.try_wait()?.is_some() {
             let output = child.wait_with_output()?;
             let err = String::from_utf8_lossy(&output.stderr);
             return if output.status.success() { Ok(true) } else { Err(format!("{}: {err}", output.status).into()) };
         }
-        if begun.elapsed() >= delay {
+        if started.elapsed() >= delay {
             child.kill()?;
             child.wait()?;
             return Ok(false);
@@ -165,9 +165,9 @@ fn only_the_same_run_can_be_resumed() -> TestResult {
     let of = suite("palette_1d");
     let begin = ["mutate", &of, "-o", RESULT, "--quiet", "--strategy", "rebuild", "--repeats", "2"];
     let mut child = bench.command(&begin).stderr(Stdio::null()).spawn()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     while lines(&bench)?.len() < 4 {
-        assert!(child.try_wait()?.is_none() && begun.elapsed() < Duration::from_secs(60));
+        assert!(child.try_wait()?.is_none() && started.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(20));
     }
     child.kill()?;

@@ -208,7 +208,7 @@ fn irreducible_loops_compute_what_they_should() {
 }
 
 #[test]
-fn barriers_behind_irreducible_loops_do_not_depend_on_their_iterations() {
+fn barriers_after_irreducible_loops_do_not_depend_on_their_iterations() {
     let source = "kernel void k(global int *out, int rounds, int inside) {
         int i = get_local_id(0), count = 0;
         for (int round = 0; round < rounds; round++) {

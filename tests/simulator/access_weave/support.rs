@@ -10,9 +10,9 @@ use kassay_ir::kernel::compile::{Loaded, load};
 use kassay_ir::kernel::source::Sources;
 use kassay_ir::lower::native::emit::{Effort, emit};
 use kassay_judge::coverage::build::{KernelFile, KernelUnderTest, sources_of};
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_run::exec::simulator::observation::{Simulation, SimulationOptions, SimulatorFault};
-use kassay_run::exec::{HostCode, ProgramId, Simulator};
+use kassay_run::exec::{NativeCode, ProgramId, Simulator};
 use kassay_suite::launch::{ArgValue, Launch};
 use kassay_suite::resolve::Suite;
 
@@ -42,14 +42,14 @@ pub fn each_loaded(mut visit: impl FnMut(&KernelUnderTest<'_>, &Loaded, &Sources
 }
 
 /// Returns the table of the kernel `k` in `source`, whose code also has to compile.
-pub fn table(source: &str, cl_std: &str, races: bool) -> HostTable {
+pub fn table(source: &str, cl_std: &str, races: bool) -> NativeTable {
     Hooked::new(source, cl_std, races).table.clone()
 }
 
 /// A kernel's code with hooks.
 pub struct Hooked {
-    pub table: HostTable,
-    code: Arc<HostCode>,
+    pub table: NativeTable,
+    code: Arc<NativeCode>,
 }
 
 impl Hooked {
@@ -78,7 +78,7 @@ impl Hooked {
         let under_test = open(&context, path, Some("k"), &kernels::cl_std(cl_std))?.under_test;
         let (module, table) = under_test.hooked(under_test.module.clone(), false, races)?;
         let object = emit(&module, "k", effort)?;
-        let code = Arc::new(HostCode { object, entry: "k".to_owned(), table: table.clone() });
+        let code = Arc::new(NativeCode { object, entry: "k".to_owned(), table: table.clone() });
         Ok(Hooked { table, code })
     }
 
@@ -90,7 +90,7 @@ impl Hooked {
     /// Returns a simulator with the kernel, for many runs.
     pub fn loaded(&self) -> LoadedKernel {
         let mut simulator = Simulator::new(1).unwrap();
-        let program = simulator.load_host(&self.code).unwrap();
+        let program = simulator.load_native(&self.code).unwrap();
         LoadedKernel { simulator, program, races: self.table.races }
     }
 

@@ -1,18 +1,18 @@
 //! Compares the tables of small kernels with ones written by hand.
 
-use kassay_model::native::table::{HostTable, Mode, Ordering, PrintArg, Scope, Space, Storage};
+use kassay_model::native::table::{Mode, NativeTable, Ordering, PrintArg, Scope, Space, Storage};
 
 use super::support::table;
 
 /// Formats the line and column of every frame of a path, innermost first, with the functions.
-fn frames(table: &HostTable, path: u32) -> String {
+fn frames(table: &NativeTable, path: u32) -> String {
     let frames = &table.paths[path as usize].frames;
     let all = frames.iter().map(|f| format!("{}:{}:{}", f.function, f.line, f.column));
     all.collect::<Vec<_>>().join(" < ")
 }
 
 /// Formats one line per access: mode, bytes, object (or space), path, builtin.
-fn accesses(table: &HostTable) -> Vec<String> {
+fn accesses(table: &NativeTable) -> Vec<String> {
     let line = |a: &kassay_model::native::table::AccessSite| {
         let whose = match a.object {
             Some(object) => table.objects[object as usize].name.clone(),

@@ -112,7 +112,7 @@ fn texels_of_every_format_are_read_and_written_to_the_bit() -> TestResult {
                         _ => assert!(same(kind, ours, given), "{}: {ours:x?}, {given:x?}", what(at)),
                     }
                 }
-                // Each place once, since nobody says who writes last.
+                // Each place once, since it is not defined who writes last.
                 let places = [shape.every_texel(), shape.outside()].concat();
                 let colours = colours(kind, places.len());
                 let given = device.write(writer, &value, &places, &colours)?.ok_or("refused")?;

@@ -205,8 +205,8 @@ impl Builder<'_> {
                 let node = self.graph.nodes;
                 for memory in 0..2 {
                     let before = self.barriers.insert((memory, group), node);
-                    let begun = flights.iter().map(|f| self.events[*f].node);
-                    let edges: Vec<_> = before.into_iter().chain(begun).map(|from| (from, node)).collect();
+                    let started = flights.iter().map(|f| self.events[*f].node);
+                    let edges: Vec<_> = before.into_iter().chain(started).map(|from| (from, node)).collect();
                     self.graph.edges[memory].extend(edges);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kassay_model::native::table::{AccessSite, BarrierSite, HostTable, Mode, Object, Ordering, Space, Storage};
+use kassay_model::native::table::{AccessSite, BarrierSite, Mode, NativeTable, Object, Ordering, Space, Storage};
 use kassay_run::exec::simulator::observation::Conflict;
 use kassay_run::exec::simulator::observer::Observer;
 use kassay_run::exec::simulator::shadow::{
@@ -106,7 +106,7 @@ impl Program {
         CELLS * u64::from(self.objects[object as usize].1)
     }
 
-    pub fn table(&self) -> HostTable {
+    pub fn table(&self) -> NativeTable {
         let object = |(local, bytes): &(bool, u32)| Object {
             name: String::new(),
             space: if *local { Space::Local } else { Space::Global },
@@ -126,13 +126,13 @@ impl Program {
         };
         let sub_groups = self.steps.iter().any(|s| matches!(s, Step::SubGroupBarrier { .. }));
         let barrier = BarrierSite { path: 0, builtin: "barrier".to_owned(), sub_group: sub_groups, source: 0 };
-        HostTable {
+        NativeTable {
             objects: self.objects.iter().map(object).collect(),
             accesses: self.sites.iter().map(access).collect(),
             barriers: vec![barrier],
             granule: self.objects.iter().map(|(_, bytes)| *bytes).collect(),
             races: true,
-            ..HostTable::default()
+            ..NativeTable::default()
         }
     }
 

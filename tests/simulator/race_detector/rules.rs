@@ -1,6 +1,6 @@
 //! Checks programs that each show one rule.
 
-use kassay_model::native::table::{AccessSite, HostTable, Mode, Object, Ordering, Scope, Space, Storage};
+use kassay_model::native::table::{AccessSite, Mode, NativeTable, Object, Ordering, Scope, Space, Storage};
 use kassay_run::exec::simulator::observation::Conflict;
 use kassay_run::exec::simulator::shadow::{Accessor, Area, Grid, Memory, Pass, Place, Shadow, Strided};
 
@@ -28,7 +28,7 @@ const GLOBAL: u32 = 0;
 const LOCAL: u32 = 1;
 const FLAG: u32 = 2;
 
-fn table() -> HostTable {
+fn table() -> NativeTable {
     let order = |acquire, release, scope| Some(Ordering { acquire, release, scope });
     let sites = [
         (Mode::Read, None, ""),
@@ -56,12 +56,12 @@ fn table() -> HostTable {
     };
     let object =
         |space, position| Object { name: String::new(), space, storage: Storage::Argument(position), element: 4 };
-    HostTable {
+    NativeTable {
         objects: vec![object(Space::Global, 0), object(Space::Local, 1), object(Space::Global, 2)],
         accesses: sites.into_iter().map(access).collect(),
         granule: vec![4; 3],
         races: true,
-        ..HostTable::default()
+        ..NativeTable::default()
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
-use kassay_model::native::table::{AccessSite, HostTable, Mode, Object, Space, Storage};
+use kassay_model::native::table::{AccessSite, Mode, NativeTable, Object, Space, Storage};
 use kassay_run::exec::simulator::shadow::{Accessor, Area, Grid, Pass, Place, Shadow};
 
 const ITEMS: u64 = 256;
 
-fn table(atomics: bool) -> HostTable {
+fn table(atomics: bool) -> NativeTable {
     let access = |mode| AccessSite {
         path: 0,
         mode,
@@ -20,12 +20,12 @@ fn table(atomics: bool) -> HostTable {
     };
     let modes = [Mode::Read, Mode::Write, Mode::Atomic];
     let object = |space| Object { name: String::new(), space, storage: Storage::Argument(0), element: 4 };
-    HostTable {
+    NativeTable {
         objects: [Space::Global, Space::Global, Space::Global, Space::Local].map(object).to_vec(),
         accesses: modes.into_iter().take(if atomics { 3 } else { 2 }).map(access).collect(),
         granule: vec![4; 4],
         races: true,
-        ..HostTable::default()
+        ..NativeTable::default()
     }
 }
 

@@ -133,9 +133,9 @@ fn searches_cover_what_first_launches_leave() {
             continue;
         }
         with_file(&suite.kernel, suite.entry.as_deref(), &suite.options, |under_test| {
-            let begun = Instant::now();
+            let started = Instant::now();
             let (kernel, open, statistics) = left(under_test, Duration::from_secs(60));
-            eprintln!("{folder}: {:?} {statistics:?}", begun.elapsed());
+            eprintln!("{folder}: {:?} {statistics:?}", started.elapsed());
             if !open.is_empty() {
                 complaints.push(format!("{folder}: {:?}, {statistics:?}", kernel.names(&open)));
             }

@@ -10,9 +10,9 @@ use super::support::{kernel, search, zeros};
 fn covers_all(source: &str, most: usize) {
     let kernel = kernel(source);
     let seed = zeros(&kernel.interface, 16, 4, 64);
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let found = search(&kernel, &seed, &[], Ranges::default(), most);
-    eprintln!("{} proposals, {:?}, {:?}", found.proposals.len(), begun.elapsed(), found.statistics);
+    eprintln!("{} proposals, {:?}, {:?}", found.proposals.len(), started.elapsed(), found.statistics);
     assert!(found.open.is_empty(), "{:?}, {:?}", kernel.names(&found.open), found.statistics);
 }
 
@@ -180,7 +180,7 @@ fn a_machine_of_three_steps() {
 }
 
 #[test]
-fn nested_structs_behind_pointers() {
+fn nested_structs_through_pointers() {
     covers_all(
         "struct Leaf { int key; uchar kind; };
         struct Node { struct Leaf leaves[3]; int next; };
@@ -286,7 +286,7 @@ fn launches_change_their_geometry() {
 }
 
 #[test]
-fn sizes_change_behind_barriers_and_local_memory_grows_with_them() {
+fn sizes_change_after_barriers_and_local_memory_grows_with_them() {
     let kernel = kernel(
         "kernel void k(global const int *in, global int *out, local int *row) {
             int l = get_local_id(0);

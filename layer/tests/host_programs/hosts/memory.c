@@ -1,5 +1,5 @@
 // Memory that is read in other ways: host pointers, buffers hidden from the host, maps, images with a sampler, shared
-// virtual memory, memory that nobody wrote.
+// virtual memory, memory that was never written.
 #include "host.h"
 
 static const char *source =
@@ -39,7 +39,7 @@ int main(void) {
   show("shared", mapped, 2);
   CHECK(clEnqueueUnmapMemObject(queue, shared, mapped, 0, NULL, NULL));
 
-  // The host may not read this; nobody has written it before the launch.
+  // The host may not read this; it was not written before the launch.
   cl_mem hidden = buffer_of(CL_MEM_HOST_NO_ACCESS, 64, NULL);
   int value = 5, seen[16];
   set(fill, 0, sizeof hidden, &hidden);

@@ -33,7 +33,7 @@ static cl_int CL_API_CALL about_platform(cl_platform_id of, cl_platform_info wha
 
 static cl_int CL_API_CALL devices(cl_platform_id of, cl_device_type type, cl_uint room, cl_device_id *found, cl_uint *count) {
   (void)of;
-  // A loader that counts devices puts platforms with fewer of them behind others.
+  // A loader that counts devices puts platforms with fewer of them after others.
   if (type != CL_DEVICE_TYPE_ALL && !(type & CL_DEVICE_TYPE_DEFAULT)) return CL_DEVICE_NOT_FOUND;
   if (found && room) *found = (cl_device_id)&the_device;
   if (count) *count = 1;

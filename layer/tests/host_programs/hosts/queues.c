@@ -57,7 +57,7 @@ int main(void) {
   CHECK(clEnqueueReadBuffer(second, memory, CL_TRUE, 0, sizeof value, value, 1, &again, NULL));
   show("on two queues", value, 4);
 
-  // Whoever waited for this launch here would wait for ever.
+  // A wait for this launch here would never end.
   cl_event user = clCreateUserEvent(context, &error);
   CHECK(error);
   cl_kernel more = kernel_of(program, "more");

@@ -105,7 +105,7 @@ enum End {
 /// Judges the run of a mutant of a kernel.
 ///
 /// # Errors
-/// Those of [`Ran::probes`].
+/// As [`Ran::probes`].
 pub fn entry(kernel: &Measured, id: &str, original: &Shown, ran: &Ran, oracle: &Oracle) -> Result<Entry> {
     let probes = ran.probes(&kernel.key)?;
     let fault = kernel.map.guards.as_ref().map_or(0, |guards| fault(guards, &probes, kernel.has_faults));
@@ -148,7 +148,7 @@ pub fn of_original(guards: &GuardMap, probes: &[Vec<u32>]) -> (u32, bool) {
 /// Makes the result of a kernel, whose header and options the caller completes.
 ///
 /// # Errors
-/// Those of [`own_host::result`].
+/// As [`own_host::result`].
 pub fn result(kernel: &Measured, entries: &BTreeMap<&str, &Entry>) -> Result<MutateResult> {
     let at = || Place { file: PathBuf::new(), line: 0, column: 0, text: None };
     let outcome = |module: usize, said: Said| Outcome { at: at(), module, test: TEST.to_owned(), said };

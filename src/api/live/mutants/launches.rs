@@ -93,7 +93,7 @@ impl Launches<'_> {
     /// decided have to be judged by the program.
     ///
     /// # Errors
-    /// Those of [`Runner::first`]; `Environment` if files cannot be read, or a worker fails.
+    /// As [`Runner::first`]; `Environment` if files cannot be read, or a worker fails.
     pub fn decide(&self, wanted: &[(&Measured, &Mutant)]) -> Result<Decided> {
         let mut decided = Decided::default();
         let mut kernels: BTreeMap<KernelKey, Wanted<'_>> = BTreeMap::new();
@@ -144,7 +144,7 @@ impl Launches<'_> {
         let Captured { session, spool, mut launched } = first;
         let mut contents = Contents::new(&spool);
         for (number, (key, wanted)) in kernels.into_iter().enumerate() {
-            let begun = Instant::now();
+            let started = Instant::now();
             let folder = session.spool().join(format!("replay-{number}"));
             let of_kernel = match launched.remove(&key) {
                 Some(launched) => self.kernel(&wanted, launched, &spool, &mut contents, &folder)?,
@@ -154,7 +154,7 @@ impl Launches<'_> {
                 Ok(entries) => decided.entries.extend(entries),
                 Err(why) => decided.not.extend([(key.clone(), why)]),
             }
-            decided.seconds.insert(key, begun.elapsed().as_secs_f64());
+            decided.seconds.insert(key, started.elapsed().as_secs_f64());
         }
         Ok(decided)
     }
@@ -253,7 +253,7 @@ impl Launches<'_> {
             loaded,
         };
         let _work = Work::begin(self.open.observer.as_ref(), "launches", Some(launched.launches));
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut seen = HashSet::new();
         for (done, (_, launch)) in (1..).zip(&launched.kept) {
             // Programs often make the same launch again.
@@ -273,7 +273,7 @@ impl Launches<'_> {
             if open == 0 {
                 break;
             }
-            if done < launched.kept.len() && begun.elapsed().as_secs_f64() > self.slowest * open as f64 {
+            if done < launched.kept.len() && started.elapsed().as_secs_f64() > self.slowest * open as f64 {
                 return Ok(Err("running its mutants on all launches takes longer than running the program".to_owned()));
             }
             self.open.observer.progress(done as u64, "");

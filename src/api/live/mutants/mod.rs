@@ -44,7 +44,7 @@ use super::{device, programs};
 /// Bytes of output that a mutant may write beyond ten times the original's.
 const MORE_OUTPUT: u64 = 16 << 20;
 
-/// Makes mutants of the kernels that a host program launches, and runs the program for each of them that could be told
+/// Makes mutants of the kernels that a host program launches, and runs the program for each of them that could differ
 /// from the original. The program gets no input, and its output is not shown. `open` says how kernels are compiled, how
 /// many processes of the program run at a time ([`OpenOptions::jobs`]) and the seed of samples.
 ///
@@ -54,7 +54,7 @@ const MORE_OUTPUT: u64 = 16 << 20;
 pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &MutateProgramOptions) -> Result<MutateSet> {
     open.check()?;
     let selection = options.check()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let request = resume::request(command, options, open);
     if let Some(mut result) = resume::completed(options, &request)? {
         result.complaints = too_low(options.fail_under, result.total.score).into_iter().collect();
@@ -112,8 +112,9 @@ pub fn mutate_program(command: &[OsString], open: &OpenOptions, options: &Mutate
         wanted = campaign.wanted(&measured, &entries);
     }
     entries.extend(campaign.run(&wanted, open)?);
-    let mut result = set.result(command, (&shown.tried, &spool), &measured, &entries, (begun, open, &configuration))?;
-    result.elapsed_s = begun.elapsed().as_secs_f64();
+    let mut result =
+        set.result(command, (&shown.tried, &spool), &measured, &entries, (started, open, &configuration))?;
+    result.elapsed_s = started.elapsed().as_secs_f64();
     result.complaints.extend(result.left_out.iter().filter(|row| row.reason == DIFFERS).map(LeftOut::complaint));
     result.complaints.extend(too_low(options.fail_under, result.total.score));
     if let Some(program) = &mut result.program {
@@ -140,7 +141,7 @@ struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    /// Returns the mutants that could be told from the original and are not known yet.
+    /// Returns the mutants that could differ from the original and are not known yet.
     fn wanted<'m>(&self, measured: &'m [Measured], known: &[Entry]) -> Vec<(&'m Measured, &'m Mutant)> {
         let done: BTreeSet<(&str, &str, &str)> =
             known.iter().map(|entry| (entry.program.as_str(), entry.kernel.as_str(), entry.id.as_str())).collect();
@@ -267,7 +268,7 @@ impl Set<'_> {
         (original, spool): (&Tried, &Spool),
         measured: &[Measured],
         entries: &[Entry],
-        (begun, open, configuration): (Instant, &OpenOptions, &str),
+        (started, open, configuration): (Instant, &OpenOptions, &str),
     ) -> Result<MutateSet> {
         let mut kernels = Vec::new();
         for kernel in measured {
@@ -277,7 +278,7 @@ impl Set<'_> {
             let mut result = judge::result(kernel, &own)?;
             result.header.device = device(spool, program);
             result.header.seed = open.seed.unwrap_or(0);
-            result.elapsed_s = begun.elapsed().as_secs_f64();
+            result.elapsed_s = started.elapsed().as_secs_f64();
             configuration.clone_into(&mut result.configuration);
             result.options.sample = self.options.sample;
             result.options.timeout_factor = self.options.timeout_factor;

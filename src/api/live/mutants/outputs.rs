@@ -23,9 +23,9 @@ use super::runs::{LONG, MOST_OUTPUT, ended};
 /// Captures all launches of a host program, and runs the mutants on them.
 ///
 /// # Errors
-/// Those of [`capture`](super::super::super::capture()). Kernels without a suite are part of the result.
+/// As [`capture`](super::super::super::capture()). Kernels without a suite are part of the result.
 pub fn mutate_outputs(command: &[OsString], open: &OpenOptions, options: &MutateProgramOptions) -> Result<MutateSet> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let temporary = PrivateFolder::temporary();
     let temporary = temporary.map_err(|error| cannot_write(&std::env::temp_dir(), &error))?;
     let kept = options.captured.clone().or(options.texts.clone());
@@ -69,7 +69,7 @@ pub fn mutate_outputs(command: &[OsString], open: &OpenOptions, options: &Mutate
     let header = Header::new(MutateResult::SET_SCHEMA, names.join(", "), source, device, open.seed.unwrap_or(0));
     let program = ProgramRun { command: captured.command, exit_code, signal, processes, program_s, request: None };
     Ok(SetResult {
-        elapsed_s: begun.elapsed().as_secs_f64(),
+        elapsed_s: started.elapsed().as_secs_f64(),
         failed,
         left_out,
         notes: captured.notes,

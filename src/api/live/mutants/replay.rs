@@ -139,12 +139,12 @@ impl Replay<'_> {
                 };
                 executor.sweep(program, &sweep).map(|swept| swept.runs)
             };
-            let begun = Instant::now();
+            let started = Instant::now();
             let original = sweep(&mut self.executors[0], loaded.programs[0], &[0], REPEATS, limit)?;
             if let Some(why) = original.iter().find_map(difference) {
                 return Ok(Err(format!("the program's own launch is not reproduced to the bit: {why}")));
             }
-            let timeout = GRACE + (begun.elapsed() / REPEATS).mul_f64(factor);
+            let timeout = GRACE + (started.elapsed() / REPEATS).mul_f64(factor);
             let share = loaded.mutants.len().div_ceil(self.executors.len()).max(1);
             let parts: Vec<Vec<u32>> =
                 loaded.mutants.chunks(share).map(|part| part.iter().map(|mutant| mutant.number).collect()).collect();

@@ -97,7 +97,7 @@ pub fn completed(options: &MutateProgramOptions, request: &str) -> Result<Option
 /// Opens the journal, if the result goes to a file, and returns what an earlier run has written.
 ///
 /// # Errors
-/// Those of [`Journal::create`] and [`Journal::resume`].
+/// As [`Journal::create`] and [`Journal::resume`].
 pub fn journal(
     command: &[OsString],
     options: &MutateProgramOptions,

@@ -50,7 +50,7 @@ impl Runner<'_> {
     /// Runs the program as it is, with the layer in it, in the session's own spool.
     ///
     /// # Errors
-    /// Those of [`Session::try_run`]; `Environment` if files cannot be read or written.
+    /// As [`Session::try_run`]; `Environment` if files cannot be read or written.
     pub fn first(&self, bounds: Bounds) -> Result<Ran> {
         let shown = self.show(None, None, bounds)?;
         Ok(Ran { shown, spool: Spool::read(self.session.spool())?, _spot: None })

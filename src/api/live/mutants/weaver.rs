@@ -128,10 +128,10 @@ impl Weaves for Kernels {
         let form = Form { spool: &self.spool, selection, name, compiled: &compiled, file, sources };
         let (mut seconds, mut comparable) = (BTreeMap::new(), BTreeMap::new());
         let woven = |kernel: &String| {
-            let begun = Instant::now();
+            let started = Instant::now();
             let woven =
                 form.kernel(kernel, GuardedPurpose::Mutants, &mut comparable).map_err(|error| error.to_string());
-            seconds.insert(kernel.clone(), begun.elapsed().as_secs_f64());
+            seconds.insert(kernel.clone(), started.elapsed().as_secs_f64());
             (kernel.clone(), woven)
         };
         let kernels = form.file.kernels.iter().filter(|kernel| names.contains(kernel.as_str())).map(woven).collect();

@@ -32,7 +32,7 @@ use std::collections::HashSet;
 use inkwell::module::Module;
 use kassay_base::error::{Error, Result};
 use kassay_model::interface::Interface;
-use kassay_model::native::table::HostTable;
+use kassay_model::native::table::NativeTable;
 use kassay_model::sub_groups;
 
 use self::emit::Emitter;
@@ -60,7 +60,7 @@ pub struct AccessOptions<'a> {
 ///
 /// # Errors
 /// `Internal` if the kernel is not as described, or the woven module does not verify.
-pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> Result<HostTable> {
+pub fn weave(module: &Module<'_>, entry: &str, options: &AccessOptions<'_>) -> Result<NativeTable> {
     let view = View::of(module);
     let kernel = view.function(entry).filter(|f| f.has_body());
     let kernel = kernel.ok_or_else(|| Error::internal(format!("the kernel {entry} is gone")))?;

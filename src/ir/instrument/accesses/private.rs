@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use kassay_base::error::{Error, Result};
 use kassay_model::native::abi::{hook, mark, placeholder, private};
-use kassay_model::native::table::{HostTable, Placed};
+use kassay_model::native::table::{NativeTable, Placed};
 
 use super::emit::Emitter;
 use super::objects::Objects;
@@ -37,7 +37,7 @@ pub fn weave<'m>(
     e: &Emitter<'m>,
     objects: &mut Objects<'m>,
     checked: &HashSet<(Inst<'m>, u32)>,
-    table: &mut HostTable,
+    table: &mut NativeTable,
 ) -> Result<()> {
     let instructions = e.kernel.instructions();
     allocate(e, objects, &instructions, table);
@@ -67,7 +67,7 @@ fn place<'m>(
     object: u32,
     variable: Value<'m>,
     direct: Vec<Direct<'m>>,
-    table: &mut HostTable,
+    table: &mut NativeTable,
 ) -> Result<()> {
     let number = table.placed.len() as u64;
     if number >= private::MAX_PLACED {
@@ -205,7 +205,7 @@ fn erase_lifetimes(variable: Value<'_>) {
 }
 
 /// Replaces the variables that are made at run time, and what saves and restores the stack, by calls of hooks.
-fn allocate<'m>(e: &Emitter<'m>, objects: &mut Objects<'m>, instructions: &[Inst<'m>], table: &mut HostTable) {
+fn allocate<'m>(e: &Emitter<'m>, objects: &mut Objects<'m>, instructions: &[Inst<'m>], table: &mut NativeTable) {
     let is_made = |inst: &Inst<'m>| inst.is(Opcode::LLVMAlloca) && values::fixed_count(*inst).is_none();
     for variable in instructions.iter().copied().filter(is_made) {
         let (Some(object), Some(ty)) = (objects.variable(variable), variable.allocated_type()) else { continue };

@@ -16,11 +16,11 @@ use crate::lower::memory_intrinsics;
 /// Why an access is safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// Of an address: so many bytes at it have been checked.
+    /// For an address: so many bytes at it have been checked.
     Checked(u64),
-    /// Of an address: so many bytes at it are the work-item's, or the simulator's.
+    /// For an address: so many bytes at it are the work-item's, or the simulator's.
     Memory(u64),
-    /// Of an access: it is to memory of kassay's own, by code of kassay's own.
+    /// For an access: it is to memory of kassay's own, by code of kassay's own.
     Own,
 }
 
@@ -85,7 +85,7 @@ impl<'m> Verifier<'m> {
             return Ok(());
         }
         if !name.starts_with("llvm.") {
-            return Err("a function is called that nobody knows");
+            return Err("an unknown function is called");
         }
         if let Some(pointers) = memory_intrinsics::transferred(&name) {
             let bytes = inst.operand(2).as_u64();

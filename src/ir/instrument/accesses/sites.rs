@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use inkwell::module::Module;
 use kassay_model::native::abi::mark;
 use kassay_model::native::table::{
-    AccessSite, BarrierSite, CallPath, HostTable, Mode, Ordering, PlainSite, PrintArg, PrintSite, Scope, SourcePlace,
+    AccessSite, BarrierSite, CallPath, Mode, NativeTable, Ordering, PlainSite, PrintArg, PrintSite, Scope, SourcePlace,
     Space,
 };
 
@@ -30,7 +30,7 @@ pub struct Sites<'a, 'm> {
     pub view: View<'m>,
     pub objects: &'a mut Objects<'m>,
     entry: String,
-    table: HostTable,
+    table: NativeTable,
     paths: HashMap<CallPath, u32>,
     loops_by_path: HashMap<u32, u32>,
     /// Next number for [`BarrierSite::source`].
@@ -53,7 +53,7 @@ impl<'a, 'm> Sites<'a, 'm> {
         arguments: u32,
         races: bool,
     ) -> Sites<'a, 'm> {
-        let table = HostTable { arguments, races, ..HostTable::default() };
+        let table = NativeTable { arguments, races, ..NativeTable::default() };
         let view = View::of(module);
         Sites {
             view,
@@ -229,7 +229,7 @@ impl<'a, 'm> Sites<'a, 'm> {
     }
 
     /// Returns the table, without what [`Objects`] contributes.
-    pub fn finish(mut self) -> HostTable {
+    pub fn finish(mut self) -> NativeTable {
         // Fences only order what atomics observe.
         self.table.synchronises |= self.atomics && !self.table.fences.is_empty();
         self.table

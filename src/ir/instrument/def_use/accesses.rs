@@ -67,7 +67,8 @@ pub struct Access<'m> {
     pub is_atomic: bool,
     /// Whether the group makes it together: an asynchronous copy.
     pub is_collective: bool,
-    /// Whether it is the definition of a parameter that is passed by value behind a pointer, at the function's entry.
+    /// Whether it is the definition of a parameter that is passed by value as a pointer to a copy, at the function's
+    /// entry.
     pub is_entry: bool,
 }
 
@@ -85,7 +86,7 @@ pub fn find<'m>(functions: &[Function<'m>], layout: DataLayout<'m>) -> Vec<Acces
     all
 }
 
-/// Returns the definitions of the parameters that a function takes by value behind pointers.
+/// Returns the definitions of the parameters that a function takes by value as pointers to copies.
 fn by_value<'m>(function: Function<'m>, number: usize, layout: DataLayout<'m>) -> Vec<Access<'m>> {
     let entry = function.entry().walk().find(|inst| !inst.is(Opcode::LLVMAlloca));
     let inst = entry.unwrap_or_else(|| function.entry().terminator());

@@ -176,7 +176,7 @@ fn are_apart(a: Option<Range<'_>>, b: Option<Range<'_>>) -> bool {
     }
 }
 
-/// Returns the parameters of `functions` that are passed by value, behind pointers.
+/// Returns the parameters of `functions` that are passed by value, as pointers to copies.
 fn by_value<'m>(functions: &[Function<'m>]) -> Vec<Value<'m>> {
     let own = |function: &Function<'m>| {
         let function = *function;
@@ -285,8 +285,8 @@ impl After {
     fn new<'m>(paths: &Paths<'m>, definition: &Access<'m>) -> After {
         let node = paths.of(definition.inst);
         let anything = paths.after([node], None);
-        let behind = |waits| MEMORIES.map(|m| paths.after(paths.barriers(&anything, m, waits), None));
-        let (barrier, wait) = (behind(false), behind(true));
+        let past_barriers = |waits| MEMORIES.map(|m| paths.after(paths.barriers(&anything, m, waits), None));
+        let (barrier, wait) = (past_barriers(false), past_barriers(true));
         let before = |m| if paths.has_barriers(m) { paths.after([node], Some(m)) } else { anything.clone() };
         After { interval: MEMORIES.map(before), barrier, wait, anything }
     }
@@ -333,8 +333,8 @@ impl Order {
         if after.anything[node] && !is_collective {
             all.push(Relation::SameWorkItem);
         }
-        let behind = if definition.is_collective { &after.wait } else { &after.barrier };
-        if behind[at][node] {
+        let past_barrier = if definition.is_collective { &after.wait } else { &after.barrier };
+        if past_barrier[at][node] {
             all.push(Relation::AcrossBarrier);
         }
         let ordered = |nodes: &[usize], released: &Reached, acquired: &Reached| {

@@ -95,11 +95,11 @@ impl<'m> Weaver<'m> {
     fn stand_at(&self, access: &Access<'m>) {
         let inst = access.inst;
         if access.is_entry {
-            self.builder.behind_variables(inst.function());
+            self.builder.after_variables(inst.function());
         } else if inst.called_function().is_some_and(Function::has_body) {
             self.builder.before(inst);
         } else {
-            self.builder.behind(inst);
+            self.builder.after(inst);
         }
         self.builder.set_location(inst.debug_location().or_else(|| inst.function().line_zero()));
     }
@@ -107,7 +107,7 @@ impl<'m> Weaver<'m> {
     /// Makes the variable that has the number of the last definition; 0 at first.
     fn last_definition(&self, variable: Inst<'m>) -> Inst<'m> {
         let function = variable.function();
-        self.builder.behind_variables(function);
+        self.builder.after_variables(function);
         self.builder.set_location(function.line_zero());
         let last = self.builder.alloca(self.int, "kassay.last");
         self.builder.store(self.int.int(0), last);
@@ -192,7 +192,7 @@ impl<'m> Weaver<'m> {
             if names.name(alloca.value()).is_none() || is_tracked(alloca) || !is_used || !ty.is_sized() {
                 continue;
             }
-            self.builder.behind_variables(function);
+            self.builder.after_variables(function);
             self.builder.set_location(function.line_zero());
             let address = self.builder.ptr_to_int(alloca, self.long, "");
             let bytes = self.long.int(layout.abi_size(ty).saturating_mul(count));

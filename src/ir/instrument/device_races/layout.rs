@@ -16,7 +16,7 @@ use crate::instrument::layout::HEADER_WORDS;
 mod header {
     /// The number of the launch's first interval between barriers.
     pub const FIRST: usize = 0;
-    /// [`super::OVERFLOW`] and [`super::BEYOND`].
+    /// [`super::OVERFLOW`] and [`super::OUT_OF_BOUNDS`].
     pub const FLAGS: usize = 1;
     /// The number of the last interval, if the kernel has barriers.
     pub const LAST: usize = 2;
@@ -29,7 +29,7 @@ mod header {
 /// Some work-item passed more barriers than there are numbers of intervals.
 const OVERFLOW: u32 = 1;
 /// Some access was outside its buffer.
-const BEYOND: u32 = 2;
+const OUT_OF_BOUNDS: u32 = 2;
 
 /// Bits of the table of pairs that were reported.
 const SEEN_BITS: u64 = 65_536;
@@ -98,7 +98,7 @@ pub struct RaceObject {
     pub shift: u32,
     /// Whether launches may pass its memory as several arguments.
     pub is_shared: bool,
-    /// Of a variable in local memory whose shadow is there, too: its first cell.
+    /// For a variable in local memory whose shadow is there, too: its first cell.
     pub first_cell: u64,
 }
 
@@ -153,7 +153,7 @@ pub struct Seen {
     /// There were more intervals than numbers: some reports may be of accesses that barriers divide.
     pub overflow: bool,
     /// Some access was outside its buffer.
-    pub beyond: bool,
+    pub out_of_bounds: bool,
     /// The last interval.
     pub last: u32,
     /// Pairs of sites found, at least as many as there are reports.
@@ -311,7 +311,7 @@ impl RaceLayout {
         };
         Seen {
             overflow: word(header::FLAGS) & OVERFLOW != 0,
-            beyond: word(header::FLAGS) & BEYOND != 0,
+            out_of_bounds: word(header::FLAGS) & OUT_OF_BOUNDS != 0,
             last: word(header::LAST).max(word(header::FIRST)),
             found,
             reports: (0..u64::from(found).min(MOST_REPORTS)).map(report).collect(),
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn local_memory_has_its_shadow_in_what_is_left_of_it_or_behind_that_of_buffers() {
+    fn local_memory_has_its_shadow_in_what_is_left_of_it_or_after_that_of_buffers() {
         let objects = || vec![object(Place::LocalArgument(0), 2), object(Place::LocalVariable(32), 3)];
         let launch = launch(3, 8, vec![ArgValue::Local(64)]);
         let in_local = layout(objects(), LocalShadow::Local);

@@ -188,19 +188,19 @@ impl<'a, 'm> Weaver<'a, 'm> {
         let watches_local = layout.objects.iter().any(|object| object.place.is_local());
         let local_type = if layout.local_shadow == LocalShadow::Local { int } else { long };
         let local_me = watches_local.then(|| builder.alloca(local_type, "kassay.local").value());
-        builder.behind_variables(kernel);
+        builder.after_variables(kernel);
         let call = |name: &str, args: &[Value<'m>]| -> Result<Value<'m>> {
             Ok(builder.call(runtime::find(view, name)?, args, "").value())
         };
-        let begun = call("__kassay_race_begin", &[probe])?;
-        builder.store(begun, me);
+        let initial = call("__kassay_race_begin", &[probe])?;
+        builder.store(initial, me);
         let first = call("__kassay_race_first", &[probe])?;
         match (local_me, layout.local_shadow) {
             (Some(local_me), LocalShadow::Local) => {
                 builder.store(call("__kassay_race_local_begin", &[])?, local_me);
             }
             (Some(local_me), LocalShadow::Global) => {
-                builder.store(begun, local_me);
+                builder.store(initial, local_me);
             }
             (None, _) => {}
         }
@@ -262,7 +262,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
         let b = &self.builder;
         let succeeded = match access.kind {
             Kind::Exchange => {
-                b.behind(access.inst);
+                b.after(access.inst);
                 Some(self.has_succeeded(access.inst))
             }
             _ => {
@@ -336,12 +336,12 @@ impl<'a, 'm> Weaver<'a, 'm> {
     /// Whether a compare-exchange has succeeded, as a number: it says so, or returns what it expected.
     fn has_succeeded(&self, exchange: Inst<'m>) -> Value<'m> {
         let b = &self.builder;
-        let told = match exchange.args().get(1) {
+        let success = match exchange.args().get(1) {
             _ if exchange.is(Opcode::LLVMAtomicCmpXchg) => b.extract_field(exchange, 1, ""),
             Some(expected) if expected.ty() == exchange.ty() => b.icmp(LLVMIntEQ, exchange, *expected, ""),
             _ => exchange.value(),
         };
-        b.int_cast(told, self.int, false, "")
+        b.int_cast(success, self.int, false, "")
     }
 
     /// The distance of an access from the start of a memory, in bytes.
@@ -364,7 +364,7 @@ impl<'a, 'm> Weaver<'a, 'm> {
     /// Advances the intervals of the memories that a barrier orders, after it.
     fn barrier(&self, barrier: Inst<'m>, global: bool, local: bool) -> Result<()> {
         let b = &self.builder;
-        b.behind(barrier);
+        b.after(barrier);
         if global {
             self.advance(self.me, self.long, "__kassay_race_advance")?;
         }

@@ -15,7 +15,7 @@ use crate::llvm::{Builder, IntPredicate, Value, View};
 /// Prefix of the functions that hide operands of divisions, one for each type.
 const HIDDEN: &str = "__kassay_divisor.";
 
-/// Hides the operands of all divisions that are to be guarded behind calls of functions without a definition.
+/// Hides the operands of all divisions that are to be guarded: they become calls of functions without a definition.
 pub fn hide(module: &Module<'_>) {
     let view = View::of(module);
     let functions = view.functions().into_iter().filter(|f| f.has_body());

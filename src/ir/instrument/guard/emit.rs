@@ -46,7 +46,7 @@ impl<'m> Emitter<'m> {
         builder.before(kernel.entry().walk().next().expect("the entry has a terminator"));
         let fuel = builder.alloca(int, "kassay.fuel");
         let fault = builder.alloca(int, "kassay.fault");
-        builder.behind_variables(kernel);
+        builder.after_variables(kernel);
         let entry_anchor = builder.store(int.int(0), fault);
         builder.before(entry_anchor);
         let parameters = builder.call(parameters_of, &[probe], "").value();

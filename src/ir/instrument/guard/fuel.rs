@@ -197,7 +197,7 @@ fn demote<'m>(emitter: &Emitter<'m>, blocks: &[Block<'m>], inside: &HashSet<Bloc
         let variable = emitter.variable(ty.undef());
         match inst.is(Opcode::LLVMPHI) {
             true => emitter.builder.before(inst.block().first_insertion_point()),
-            false => emitter.builder.behind(inst),
+            false => emitter.builder.after(inst),
         }
         emitter.builder.store(inst, variable);
         for user in outside {
@@ -260,7 +260,7 @@ fn agree_on_leaving<'m>(emitter: &Emitter<'m>, sync_calls: &[(Inst<'m>, GroupSyn
                 emitter.call(meet, &[]);
             }
         }
-        emitter.builder.behind(*call);
+        emitter.builder.after(*call);
         emitter.call(agreed, &[group.flags, group.turn, group.floor]);
     }
     Ok(group)

@@ -78,7 +78,7 @@ impl<'m> Weaver<'m> {
         let probe = rewriter::probe(kernel, args)?;
         let builder = view.builder();
         hoist_variables(kernel);
-        builder.behind_variables(kernel);
+        builder.after_variables(kernel);
         let word = view.int_type(32);
         let run = builder.alloca(word.array(RUN_WORDS), "kassay_run").value();
         let slot = word.int(u64::from(joint::argument(args)));

@@ -78,7 +78,7 @@ pub fn batched(module: &mut Module<'_>, entry: &str, layout: GuardLayout, machin
 /// contains the map; only the id functions are rewritten.
 ///
 /// # Errors
-/// Those of [`batched`].
+/// As [`batched`].
 pub fn mapped(module: &mut Module<'_>, entry: &str, args: u32, machine: &TargetMachine) -> Result<()> {
     weave(module, entry, args, None, machine)
 }

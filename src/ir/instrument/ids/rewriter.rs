@@ -23,7 +23,7 @@ impl<'m> Rewriter<'m> {
     /// Replaces a call by one of a runtime function. The builder stands at the end of the block afterwards.
     ///
     /// # Errors
-    /// Those of [`Rewriter::call`].
+    /// As [`Rewriter::call`].
     pub fn replace(&self, call: Inst<'m>, name: &str, arguments: &[Value<'m>]) -> Result<()> {
         self.builder.before(call);
         let new = self.call(name, arguments)?;
@@ -36,7 +36,7 @@ impl<'m> Rewriter<'m> {
     /// Replaces calls of id functions by functions of the private words `ids`.
     ///
     /// # Errors
-    /// Those of [`Rewriter::call`].
+    /// As [`Rewriter::call`].
     pub fn replace_ids(&self, calls: Vec<(Inst<'m>, &str)>, ids: Value<'m>) -> Result<()> {
         for (call, name) in calls {
             // A dimension is the call's only argument, if it has one.

@@ -317,7 +317,7 @@ impl<'m> ExprContext<'_, 'm> {
             return Err(malformed("a choice by booleans of another shape"));
         }
         self.hazard.set(before);
-        // Of vectors every lane's condition counts for all lanes.
+        // For vectors, every lane's condition counts for all lanes.
         let b = &self.emitter.builder;
         if let Some(h) = of_yes {
             self.record_hazard(b.and(self.emitter.builder.any(condition), h, ""));

@@ -108,7 +108,7 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)])
 /// arguments do not change.
 ///
 /// # Errors
-/// Those of [`weave`].
+/// As [`weave`].
 pub fn mark(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit, bool)]) -> Result<()> {
     let view = View::of(module);
     let resolved = resolved(view, sites, mutants)?;

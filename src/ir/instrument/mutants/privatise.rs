@@ -215,7 +215,7 @@ impl<'m> Pass<'m> {
         let variable = self.builder.alloca(ty, "private");
         // 16 bytes, for accesses as vectors.
         variable.set_alignment(16);
-        self.builder.behind_variables(self.kernel);
+        self.builder.after_variables(self.kernel);
         let store = self.builder.store(ty.null(), variable);
         store.set_alignment(16);
         variable.value()
@@ -353,7 +353,7 @@ impl<'m> Pass<'m> {
         if let Some(new) = new {
             user.replace_uses(new);
         }
-        self.builder.behind(user);
+        self.builder.after(user);
         // SAFETY: users are listed anew for each pointer and redirected once; the pass keeps local pointers and private
         // ones only; the builder stands after it.
         unsafe { user.erase() };

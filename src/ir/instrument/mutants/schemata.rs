@@ -33,7 +33,7 @@ pub fn weave(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pairs
 /// As [`weave`], with a given form of choosing between values.
 ///
 /// # Errors
-/// Those of [`weave`].
+/// As [`weave`].
 pub fn weave_as(module: &Module<'_>, sites: &Sites, mutants: &[(u32, &Edit)], pairs: bool, form: Form) -> Result<()> {
     if let Some((number, _)) = mutants.iter().find(|(_, edit)| !edit.is_woven()) {
         return Err(Error::internal(format!("mutant {number} cannot share a module with others")));

@@ -24,7 +24,7 @@ pub fn apply(module: &Module<'_>, sites: &Sites, edit: &Edit) -> Result<()> {
 /// Applies several edits at once; where two replace the same value or action, the later one takes effect.
 ///
 /// # Errors
-/// Those of [`apply`].
+/// As [`apply`].
 pub fn apply_all(module: &Module<'_>, sites: &Sites, edits: &[&Edit]) -> Result<()> {
     // Edits of instructions come first: their places are those of the original's bodies.
     let (variants, edits): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|edit| matches!(edit, Edit::Variant(_)));

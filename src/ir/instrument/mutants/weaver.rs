@@ -137,7 +137,7 @@ impl<'m> Weaver<'_, 'm> {
             if has_value {
                 inst.replace_uses(value);
             }
-            self.emitter.builder.behind(inst);
+            self.emitter.builder.after(inst);
             // SAFETY: each instruction is woven once, and edges name terminators only, which are never replaced; the
             // builder stands after it.
             unsafe { inst.erase() };

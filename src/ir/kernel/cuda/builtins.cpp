@@ -35,7 +35,7 @@ std::optional<StringRef> mangledPointer(unsigned Space, bool IsAtomic) {
   return std::nullopt;
 }
 
-/// The pointer of a named space behind a generic one: behind casts and sums.
+/// The pointer of a named space that a generic one comes from, through casts and sums.
 Value *named(Value *Pointer, IRBuilder<> &Builder) {
   if (auto *Cast = dyn_cast<AddrSpaceCastOperator>(Pointer))
     return Cast->getPointerOperand();

@@ -20,7 +20,7 @@ using kassay::cuda::Generic;
 
 namespace {
 
-/// Where headers of the system lie: nobody's kernels.
+/// Where headers of the system lie: no user's kernels.
 bool isSystem(StringRef Path) {
   return Path.starts_with("/usr/include/") || Path.starts_with("/usr/lib/") || Path.starts_with("/usr/local/include/");
 }

@@ -30,7 +30,7 @@ struct Analyses {
 
 private:
   static TargetMachine *machine() {
-    // Owned by nobody: the process ends soon.
+    // Never freed: the process ends soon.
     static TargetMachine *Machine = [] {
       std::string Error;
       Triple Of("spirv64-unknown-unknown");

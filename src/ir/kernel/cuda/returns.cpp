@@ -14,7 +14,7 @@ using namespace clang;
 
 namespace {
 
-/// Of the bodies of kernels: elsewhere, other code may have the line and the column of a `return`.
+/// Only in the bodies of kernels: elsewhere, other code may have the line and the column of a `return`.
 class Finder : public DynamicRecursiveASTVisitor {
   const SourceManager &Sources;
   bool IsInKernel = false;

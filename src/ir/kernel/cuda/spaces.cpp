@@ -22,7 +22,7 @@ constexpr StringLiteral Coerced = ".coerce";
 
 bool isGeneric(const Value *V) { return V->getType()->isPointerTy() && V->getType()->getPointerAddressSpace() == Generic; }
 
-/// The pointer behind a cast to a generic one.
+/// The pointer that a cast turns into a generic one.
 Value *underCast(Value *V) {
   auto *Cast = dyn_cast<AddrSpaceCastOperator>(V);
   return Cast ? Cast->getPointerOperand() : V;

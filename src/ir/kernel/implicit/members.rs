@@ -230,7 +230,7 @@ fn append_parameters<'m>(
     let align = layout.alignment(ty);
     copy.set_alignment(align.max(8));
     parameter.replace_uses(copy);
-    builder.behind_variables(kernel);
+    builder.after_variables(kernel);
     // In full, at the kernel's beginning, in front of all its uses.
     builder.memcpy((copy.value(), align.max(8)), (parameter, align), long.int(layout.abi_size(ty)));
     for arg in added {

@@ -48,7 +48,7 @@ pub fn read(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<Spir
     fs::write(&input, prepared.bytes()).map_err(failed)?;
     let validate = || validator::ask(&module, words.version());
     let validation = match options.validate.then(validate) {
-        Some(verdict) => told(source, verdict),
+        Some(verdict) => validation_note(source, verdict),
         None => String::new(),
     };
     let bitcode = translate(source, &input, &folder.path().join("kernel.bc"), validate, options.deadline)?;
@@ -89,7 +89,7 @@ pub fn prepare(source: &Path, bytes: &[u8], options: &KernelOptions) -> Result<P
 /// Assembles SPIR-V text and reads the module.
 ///
 /// # Errors
-/// Those of [`read`]; Caller, with its place, if the text is wrong; Environment if spirv-as is missing.
+/// As [`read`]; Caller, with its place, if the text is wrong; Environment if spirv-as is missing.
 pub fn read_text(source: &Path, text: &[u8], options: &KernelOptions) -> Result<Spirv> {
     read(source, &assembler::assemble(source, text, options.deadline)?, options)
 }
@@ -145,7 +145,7 @@ fn with_verdict(said: &str, verdict: Verdict) -> String {
 }
 
 /// Writes the validator's verdict for a reader.
-fn told(source: &Path, verdict: Verdict) -> String {
+fn validation_note(source: &Path, verdict: Verdict) -> String {
     match verdict {
         Verdict::Valid => format!("note: spirv-val finds {} valid\n", source.display()),
         Verdict::Invalid(why) => format!("note: spirv-val rejects {}: {why}\n", source.display()),

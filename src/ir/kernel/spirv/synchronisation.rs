@@ -32,7 +32,7 @@ pub(super) enum Unsayable {
         "it has a barrier of the scope {0}, which OpenCL does not have: work-items wait for their group or sub-group"
     )]
     Barrier(u32),
-    #[error("it has a barrier whose scope is computed, so that nobody knows who waits for whom")]
+    #[error("it has a barrier whose scope is computed, so it is not known which work-items wait for each other")]
     ComputedBarrier,
     #[error("it has a memory scope of number {0}, which OpenCL does not have")]
     Scope(u32),

@@ -320,7 +320,7 @@ pub fn push(words: &mut Vec<u32>, opcode: u32, operands: &[u32]) {
     words.extend_from_slice(operands);
 }
 
-/// Reads a literal string: UTF-8 in little-endian words, ended by a zero byte. Returns it with the words behind it;
+/// Reads a literal string: UTF-8 in little-endian words, ended by a zero byte. Returns it with the words after it;
 /// `None` if it does not end.
 pub fn text(words: &[u32]) -> Option<(String, &[u32])> {
     let last = words.iter().position(|word| word.to_le_bytes().contains(&0))?;

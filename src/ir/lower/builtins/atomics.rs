@@ -139,7 +139,7 @@ impl<'m> Access<'_, '_, 'm> {
     }
 
     /// Builds an instruction whose first operands are the pointer, the scope and the order; `parameters` are the types
-    /// of those behind the pointer.
+    /// of those after the pointer.
     fn instruction(&self, name: &str, result: Type<'m>, operands: &[Value<'m>], parameters: &str) -> Value<'m> {
         let mut args = vec![self.pointer, self.call.word(self.scope), self.call.word(self.orders[0])];
         args.extend(operands);

@@ -26,7 +26,7 @@ pub(super) fn write<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
     Some(Replacement::Built)
 }
 
-/// The elements behind a pointer.
+/// The elements that a pointer points to.
 struct Elements<'m> {
     ty: Type<'m>,
     pointer: Value<'m>,

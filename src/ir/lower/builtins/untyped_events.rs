@@ -64,9 +64,9 @@ fn type_event<'m>(view: View<'m>, copy: Function<'m>) {
         if let Some(last) = arguments.last_mut() {
             *last = event.null();
         }
-        let begun = builder.call_as(ty, typed, &arguments, "");
-        begun.set_call_conv(call.call_conv().unwrap_or(SPIR_FUNC));
-        builder.store(begun, variable);
+        let copied = builder.call_as(ty, typed, &arguments, "");
+        copied.set_call_conv(call.call_conv().unwrap_or(SPIR_FUNC));
+        builder.store(copied, variable);
         let done = builder.call_as(waits, wait, &[view.int_type(32).int(1), variable.value()], "");
         done.set_call_conv(SPIR_FUNC);
         drop(builder);

@@ -22,7 +22,7 @@ use crate::lower::libclc::mangling::{Constants, name_in_libclc};
 use crate::lower::libclc::unknown::unknown;
 
 /// `runtime-cl/host.cl` as bitcode (see `build.rs`).
-const HOST_BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/host.bc"));
+const NATIVE_BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/host.bc"));
 
 /// What lacks a builtin that neither library has, and what helps, for messages.
 const WHO: &str = "the simulator";
@@ -53,7 +53,7 @@ fn assemble<'c>(
     is_external: impl Fn(&str) -> bool,
 ) -> Result<Module<'c>> {
     let context = of.get_context();
-    let own = Library::open(context, &Source::Embedded(HOST_BITCODE))?;
+    let own = Library::open(context, &Source::Embedded(NATIVE_BITCODE))?;
     let mut libclc = LazyLibclc::new(context, path);
     let mut module = context.create_module("builtins");
     retarget(&module, machine);

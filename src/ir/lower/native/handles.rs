@@ -58,16 +58,16 @@ fn is_handle(ty: Type<'_>) -> bool {
 fn replace_types(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once(TYPE) {
+    while let Some((before, after)) = rest.split_once(TYPE) {
         result.push_str(before);
-        match behind.split_once(')') {
-            Some((_, behind)) => {
+        match after.split_once(')') {
+            Some((_, after)) => {
                 result.push_str("ptr");
-                rest = behind;
+                rest = after;
             }
             None => {
                 result.push_str(TYPE);
-                rest = behind;
+                rest = after;
             }
         }
     }

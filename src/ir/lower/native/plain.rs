@@ -1,4 +1,4 @@
-//! Removes everything that allows an optimiser to assume that something does not happen: attributes that promise
+//! Removes everything that allows an optimiser to assume that something does not happen: attributes that assert
 //! values, progress or the absence of effects, flags that produce poison, metadata.
 //!
 //! The purpose of the simulator is to observe what a kernel does wrong. The result must not depend on how an optimiser
@@ -40,7 +40,7 @@ pub fn freeze_result<'m>(view: View<'m>, inst: Inst<'m>) {
         return;
     }
     let builder = view.builder();
-    builder.behind(inst);
+    builder.after(inst);
     let frozen = builder.freeze(inst, "").as_instruction().expect("a frozen value is an instruction");
     inst.replace_uses(frozen);
     frozen.set_operand(0, inst);

@@ -58,7 +58,7 @@ pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
 /// fast for every kernel, and caches builtins.
 ///
 /// # Errors
-/// Those of [`prepare`].
+/// As [`prepare`].
 pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     undefined::refuse(&module)?;
     lowered_builtins::for_native(&module);
@@ -77,11 +77,11 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
 /// The second step of [`prepare`], on a module returned by [`linked`].
 ///
 /// # Errors
-/// Those of [`prepare`].
+/// As [`prepare`].
 pub fn inlined(module: &mut Module<'_>, entry: &str) -> Result<()> {
     memory_intrinsics::expand(module)?;
     note_returns(module);
-    // Behind one, the processor would go on with whatever code is there.
+    // After one, the processor would go on with whatever code is there.
     canonical::return_where_unreachable(View::of(module));
     memory_intrinsics::refuse(module)?;
     let machine = machine(Effort::Full)?;

@@ -193,7 +193,7 @@ impl<'m> Printer<'m> {
             return types.pointer(AddressSpace::Private).null();
         }
         let here = builder.position();
-        builder.behind_variables(self.call.function());
+        builder.after_variables(self.call.function());
         let memory = builder.alloca(types.int(8).array(bytes), "printed");
         memory.set_alignment(8);
         if let Some(here) = here {

@@ -81,8 +81,8 @@ fn string_length(text: &str) -> usize {
 
 /// Rewrites the word that `text` begins with, and returns what follows.
 fn word<'t>(text: &'t str, out: &mut String) -> &'t str {
-    if let Some(behind) = text.strip_prefix("addrspace(") {
-        let (space, behind) = behind.split_once(')').unwrap_or((behind, ""));
+    if let Some(rest) = text.strip_prefix("addrspace(") {
+        let (space, rest) = rest.split_once(')').unwrap_or((rest, ""));
         match space {
             "0" | "4" => {
                 if out.ends_with(' ') {
@@ -92,30 +92,30 @@ fn word<'t>(text: &'t str, out: &mut String) -> &'t str {
             "2" => out.push_str("addrspace(1)"),
             other => *out += &format!("addrspace({other})"),
         }
-        return behind;
+        return rest;
     }
     if text.starts_with("target(\"spirv.") {
         out.push_str("ptr");
-        return text.split_once(')').map_or("", |(_, behind)| behind);
+        return text.split_once(')').map_or("", |(_, rest)| rest);
     }
-    if let Some(behind) = text.strip_prefix("syncscope(") {
-        let (scope, behind) = behind.split_once(')').unwrap_or((behind, ""));
+    if let Some(rest) = text.strip_prefix("syncscope(") {
+        let (scope, rest) = rest.split_once(')').unwrap_or((rest, ""));
         let scope = match scope {
             "\"workgroup\"" | "\"subgroup\"" => "\"block\"",
-            "\"all_svm_devices\"" => return behind.strip_prefix(' ').unwrap_or(behind),
+            "\"all_svm_devices\"" => return rest.strip_prefix(' ').unwrap_or(rest),
             other => other,
         };
         *out += &format!("syncscope({scope})");
-        return behind;
+        return rest;
     }
     let length = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(text.len());
-    let (word, behind) = text.split_at(length);
+    let (word, rest) = text.split_at(length);
     match word {
         "spir_kernel" => out.push_str("ptx_kernel"),
-        "spir_func" => return behind.strip_prefix(' ').unwrap_or(behind),
+        "spir_func" => return rest.strip_prefix(' ').unwrap_or(rest),
         other => out.push_str(other),
     }
-    behind
+    rest
 }
 
 const CAST: &str = "addrspacecast ";
@@ -168,8 +168,8 @@ fn pointers(text: &str) -> Option<&str> {
     if text.starts_with('<') {
         return text.find('>').map(|end| &text[..=end]);
     }
-    let behind = text.strip_prefix("ptr")?;
-    let space = behind.strip_prefix(" addrspace(").and_then(|space| space.find(')'));
+    let rest = text.strip_prefix("ptr")?;
+    let space = rest.strip_prefix(" addrspace(").and_then(|space| space.find(')'));
     Some(&text[..3 + space.map_or(0, |end| " addrspace(".len() + end + 1)])
 }
 

@@ -155,7 +155,7 @@ pub fn generate(job: &Job<'_, '_>, branch: Generated, services: CampaignServices
         searched,
         ended: &ended,
         source: &job.options.source,
-        begun: job.options.begun,
+        started: job.options.started,
         first_run_end,
     });
     sum_up(job, &mut generated, smt_s);
@@ -212,7 +212,7 @@ fn search_for_kills<'a>(
     let mut report = |executions: u64, killed: usize, all: usize| progress(executions, killed, all);
     let mut record = |killing: &KillingInput, statistics: &SearchStatistics| match log.journal {
         Some(journal) => {
-            let after = job.options.begun.elapsed().as_secs_f64();
+            let after = job.options.started.elapsed().as_secs_f64();
             let entry = TestEntry::new(&killing.as_test_input(killing.name.to_owned()), *statistics, after);
             journal.append(&Entry::Killer(Box::new(entry)))
         }
@@ -301,7 +301,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
     /// Returns the moment at which this fraction of the time is over.
     fn at(&self, share: f64) -> Instant {
         let options = self.job.options;
-        options.begun + options.limits.end.saturating_duration_since(options.begun).mul_f64(share)
+        options.started + options.limits.end.saturating_duration_since(options.started).mul_f64(share)
     }
 
     /// Returns the tests as they are read back from the suite.
@@ -379,7 +379,7 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
     /// Runs what `kassay mutate` would on the suite in the folder. `before`: the result on the suite without its last
     /// tests; mutants that remain undecided for lack of time keep their outcome from there.
     fn run(&mut self, tests: &[Test], end: Instant, before: Option<&MutateResult>) -> Result<MutateResult> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let executors = (self.executors)()?;
         let most = executors.first().map_or(1, |executor| executor.device().max_work_group_size);
         let mut tests = tests.to_vec();
@@ -389,12 +389,12 @@ impl<'b, 'c> MutationRuns<'_, 'b, 'c> {
         }
         let mut known: Vec<campaign::Entry> = self.known.iter().cloned().collect();
         // Mutants whose outcome more tests cannot change are not run again if there is no time for it.
-        if let Some(before) = before.filter(|_| begun + self.last_run_time > end) {
+        if let Some(before) = before.filter(|_| started + self.last_run_time > end) {
             let detected = before.mutants.iter().filter(|row| row.status.is_detected() && row.duplicate_of.is_none());
             known.extend(detected.map(|row| campaign::Entry::Decided(Box::new(row.clone()))));
         }
         let mut result = campaign::run(&self.campaign(&tests), &self.request(end), (executors, None), None, known)?;
-        self.last_run_time = begun.elapsed().saturating_sub(Duration::from_secs_f64(result.timing.equivalence_s));
+        self.last_run_time = started.elapsed().saturating_sub(Duration::from_secs_f64(result.timing.equivalence_s));
         if let Some(before) = before {
             result.timing.equivalence_s += before.timing.equivalence_s;
             carry_over(&mut result, before);

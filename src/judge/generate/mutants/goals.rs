@@ -30,7 +30,7 @@ pub struct GoalView<'a> {
     pub ended: &'a str,
     /// Path of the kernel's file, for mutants without a location.
     pub source: &'a str,
-    pub begun: Instant,
+    pub started: Instant,
     /// End of the mutation run on the suite that covers the branches, and with it of the search for equivalents.
     pub first_run_end: Instant,
 }
@@ -81,7 +81,7 @@ fn goal(view: &GoalView<'_>, row: &rows::Mutant, by: &HashMap<&str, By>, searche
             (GoalStatus::Unknown, Instant::now())
         }
     };
-    let after: Duration = at.saturating_duration_since(view.begun);
+    let after: Duration = at.saturating_duration_since(view.started);
     Goal {
         site: None,
         outcome: None,

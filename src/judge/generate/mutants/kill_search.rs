@@ -271,14 +271,14 @@ impl<'a, 'm> KillSearch<'a, 'm> {
             let wanted = |infected: bool| -> BTreeSet<MutantIndex> {
                 self.open.iter().copied().filter(|m| self.kill_result.seen[*m].infected == infected).collect()
             };
-            let begun = Instant::now();
+            let started = Instant::now();
             let mut proposed = None;
             for wanted in [wanted(false), wanted(true)] {
                 if proposed.is_none() && !wanted.is_empty() {
                     proposed = self.proposer.next(&wanted, self.limits.end);
                 }
             }
-            self.kill_result.solving += begun.elapsed();
+            self.kill_result.solving += started.elapsed();
             let Some(mut launch) = proposed else { break };
             let mut preconditions = self.problem.launch_builder.model.preconditions.clone();
             let mut useful = self.attempt_proposal(launch.clone(), preconditions.clone())?;

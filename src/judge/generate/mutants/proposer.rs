@@ -109,9 +109,9 @@ impl<'p> ConcolicProposer<'p> {
     }
 
     fn adopt(&mut self, launch: Launch) {
-        let begun = Instant::now();
+        let started = Instant::now();
         self.engine.parent(&launch);
-        self.slowest = self.slowest.max(begun.elapsed());
+        self.slowest = self.slowest.max(started.elapsed());
         self.parents.push(launch);
     }
 }

@@ -7,7 +7,7 @@
 use kassay_ir::llvm::assumptions::Holder;
 use kassay_ir::llvm::{Function, Inst, Opcode, View};
 
-/// Metadata with which an access or call promises something of its value, of its address, or of other accesses.
+/// Metadata with which an access or call asserts something of its value, of its address, or of other accesses.
 const METADATA: [&str; 12] = [
     "range",
     "nonnull",
@@ -26,7 +26,7 @@ const METADATA: [&str; 12] = [
 /// Intrinsics that are undefined of one value if their second argument says so.
 const POISONING: [&str; 3] = ["llvm.abs.", "llvm.ctlz.", "llvm.cttz."];
 
-/// Drops what an optimiser inferred: flags of integers and addresses by which results are poison, promises of
+/// Drops what an optimiser inferred: flags of integers and addresses by which results are poison, assumptions of
 /// attributes and metadata, and alignments beyond those of types. No instruction is added or removed. Liberties with
 /// floats stay, because the user gives them.
 pub fn drop_inferred(module: View<'_>) {

@@ -17,7 +17,7 @@ pub use kassay_model::code::Effort;
 use kassay_model::code::LoweringOptions;
 use kassay_model::interface::{Arg, ArgKind};
 use kassay_model::joint::Values;
-use kassay_run::exec::{Capabilities, Code, HostCode, Target, simulator};
+use kassay_run::exec::{Capabilities, Code, NativeCode, Target, simulator};
 use kassay_suite::resolve::Test;
 
 use super::assumptions;
@@ -188,7 +188,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
     ///
     /// # Errors
     /// As for [`ModuleBuilder::schemata`].
-    pub fn for_simulator(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<HostCode>>> {
+    pub fn for_simulator(&self, mutants: &[(u32, &Edit)]) -> Result<Refusable<Arc<NativeCode>>> {
         let module = self.kernel();
         schemata::weave(&module, &self.under_test.sites, mutants, false)?;
         ids::plain(&module, self.layout)?;
@@ -203,7 +203,7 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         &self,
         variable: &LocalVariable,
         bytes: u64,
-    ) -> Result<Refusable<Refusable<Arc<HostCode>>>> {
+    ) -> Result<Refusable<Refusable<Arc<NativeCode>>>> {
         let mut module = self.kernel();
         guard::inline_and_promote(&mut module, &self.under_test.entry, &self.under_test.machine)?;
         if let Err(reason) = privatise::privatise(&module, &self.under_test.entry, variable, bytes)? {
@@ -223,12 +223,12 @@ impl<'a, 'c> ModuleBuilder<'a, 'c> {
         module
     }
 
-    fn lower_for_simulator(&self, module: Module<'c>) -> Result<Refusable<Arc<HostCode>>> {
+    fn lower_for_simulator(&self, module: Module<'c>) -> Result<Refusable<Arc<NativeCode>>> {
         assumptions::drop_assumptions(View::of(&module));
         initialise_private_variables(&module);
         let options = LoweringOptions { races: true, effort: Effort::Quick, ..self.under_test.lowering };
         match self.lower_to(module, simulator::CAPABILITIES.target, &options)? {
-            Ok(code) => code.into_host().map(Ok),
+            Ok(code) => code.into_native().map(Ok),
             Err(why) => Ok(Err(why)),
         }
     }
@@ -295,7 +295,7 @@ fn initialise_private_variables(module: &Module<'_>) {
         for variable in variables.filter(|i| i.is(Opcode::LLVMAlloca)) {
             let Some(ty) = variable.allocated_type().filter(|ty| is_numeric(*ty)) else { continue };
             // Directly after the variable: other variables, and code that uses this one, may come next.
-            builder.behind(variable);
+            builder.after(variable);
             if !ty.is_array() && !ty.is_struct() {
                 builder.store(ty.null(), variable);
                 continue;

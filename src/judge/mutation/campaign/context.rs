@@ -43,7 +43,7 @@ pub struct Request {
     pub batching: Batching,
     /// When to stop: mutants that are undecided by then stay pending, and those without a proof count as distinct.
     pub end: Option<Instant>,
-    /// Whether survivors that no data could kill in launches of the tests' sizes are told apart.
+    /// Whether survivors that no data could kill in launches of the tests' sizes are distinguished.
     pub launch_facts: bool,
     /// Whether the solver is also asked about killed mutants: a proof that one of them is equivalent is a bug
     /// in kassay.

@@ -13,12 +13,12 @@ use crate::mutation::catalogue::mutant::Mutant;
 use crate::mutation::equivalence;
 
 /// Most instructions to be normalised by a search for equal mutants while the device is being opened: if that fails,
-/// the user waits for the end of the search to be told.
+/// the user hears of it only once the search has ended.
 const MOST_INSTRUCTIONS: u64 = 300_000;
 
 /// What was found out about the mutants of a campaign before its device was ready.
 pub struct EarlySearch {
-    begun: Instant,
+    started: Instant,
     taken: Duration,
     classes: Classes,
 }
@@ -30,19 +30,19 @@ impl EarlySearch {
     /// # Errors
     /// `Internal` if an edit cannot be applied or a pass leaves a module that does not verify.
     pub fn new(campaign: &CampaignContext<'_, '_>, request: &Request) -> Result<Option<EarlySearch>> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let MutantSet { mutants, drawn, .. } = mutant_set(campaign, request);
         let most = MOST_INSTRUCTIONS.min(request.most_before);
         if request.baseline.is_some() || instructions_to_normalise(campaign, &mutants) > most {
             return Ok(None);
         }
         let classes = Classes::search(campaign, &mutants, request, search(request, drawn.is_some()))?;
-        Ok(Some(EarlySearch { begun, taken: begun.elapsed(), classes }))
+        Ok(Some(EarlySearch { started, taken: started.elapsed(), classes }))
     }
 
     /// When the search began.
-    pub fn begun(&self) -> Instant {
-        self.begun
+    pub fn started(&self) -> Instant {
+        self.started
     }
 
     /// How long it took.

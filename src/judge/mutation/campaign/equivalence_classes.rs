@@ -320,7 +320,7 @@ fn seek<T>(
     prove(kernel(campaign.under_test, bitcode.as_slice()), &edits)
 }
 
-/// Returns what each mutant of a kernel equals, for mutants that nobody has run yet: by edits, normal forms and, if
+/// Returns what each mutant of a kernel equals, for mutants that have not been run yet: by edits, normal forms and, if
 /// `proofs` are wanted, by proofs; by edits alone if more than `most` instructions would have to be normalised, which
 /// the second value says.
 ///

@@ -50,9 +50,9 @@ pub fn run(
     journal: Option<&Journal>,
     known: Vec<Entry>,
 ) -> Result<MutateResult> {
-    let begun = early.as_ref().map_or_else(Instant::now, EarlySearch::begun);
+    let started = early.as_ref().map_or_else(Instant::now, EarlySearch::started);
     let (set, lists) = (mutant_set(campaign, request), TestLists::new(campaign.tests));
-    let planned = Planned::new((campaign, request), (&set, &lists), (executors, early), journal, known, begun);
+    let planned = Planned::new((campaign, request), (&set, &lists), (executors, early), journal, known, started);
     Ok(planned.classify()?.baseline()?.run()?.judge()?.decide()?.result())
 }
 

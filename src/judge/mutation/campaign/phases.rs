@@ -47,7 +47,7 @@ struct Common<'a, 'c> {
     records: Records<'a>,
     equality: Equality<'a, 'c>,
     device: Option<Device>,
-    begun: Instant,
+    started: Instant,
     /// How long equivalents were sought while nothing else was done.
     equivalence: Duration,
 }
@@ -114,7 +114,7 @@ impl<'a, 'c> Planned<'a, 'c> {
         (executors, early): (Vec<Box<dyn Executor>>, Option<EarlySearch>),
         journal: Option<&'a Journal>,
         known: Vec<Entry>,
-        begun: Instant,
+        started: Instant,
     ) -> Planned<'a, 'c> {
         let items_interact = item_interaction::work_items_interact(campaign.under_test);
         let info = executors.first().map(|executor| executor.device());
@@ -139,7 +139,7 @@ impl<'a, 'c> Planned<'a, 'c> {
             records,
             equality,
             device,
-            begun,
+            started,
             equivalence,
         };
         Planned { common, executors, early }
@@ -148,7 +148,7 @@ impl<'a, 'c> Planned<'a, 'c> {
     /// Searches for equal mutants.
     ///
     /// # Errors
-    /// Those of [`Equality::classify`].
+    /// As [`Equality::classify`].
     pub fn classify(self) -> Result<Classified<'a, 'c>> {
         let Planned { mut common, executors, early } = self;
         let Common { campaign, request, set, rows, records, equality, .. } = &mut common;
@@ -173,7 +173,7 @@ impl<'a, 'c> Classified<'a, 'c> {
     /// Builds and loads the mutants that are to run, and runs the original.
     ///
     /// # Errors
-    /// Those of [`Engine::establish_baselines`].
+    /// As [`Engine::establish_baselines`].
     pub fn baseline(self) -> Result<Ready<'a, 'c>> {
         let Classified { common, executors, runs_first } = self;
         let Common { campaign, request, set, ref reuse, ref rows, .. } = common;
@@ -214,7 +214,7 @@ impl<'a, 'c> Ready<'a, 'c> {
     /// Runs the mutants. Proofs that decide about one mutant alone are sought while the device is at work.
     ///
     /// # Errors
-    /// Those of [`Engine::run`] and of the search.
+    /// As [`Engine::run`], and errors of the search.
     pub fn run(self) -> Result<Ran<'a, 'c>> {
         let Ready { mut common, mut engine, runs_first, wanted, pairs } = self;
         let Common { items_interact, reuse, rows, records, equality, equivalence, .. } = &mut common;
@@ -246,7 +246,7 @@ impl<'a, 'c> Ran<'a, 'c> {
     /// Has the simulator judge the mutants whose outcome on a device depends on chance.
     ///
     /// # Errors
-    /// Those of [`judge_on_simulator`].
+    /// As [`judge_on_simulator`].
     pub fn judge(self) -> Result<Judged<'a, 'c>> {
         let Ran { mut common, engine, pairs, reach, open } = self;
         let Common { campaign, request, items_interact, reuse, rows, records, .. } = &mut common;
@@ -262,7 +262,7 @@ impl<'a, 'c> Judged<'a, 'c> {
     /// Seeks proofs for mutants that no test has detected, and runs the pairs.
     ///
     /// # Errors
-    /// Those of [`Equality::prove`] and [`Engine::run`].
+    /// As [`Equality::prove`] and [`Engine::run`].
     pub fn decide(self) -> Result<Decided<'a, 'c>> {
         let Judged { mut common, mut engine, pairs, reach, not_simulated, simulator } = self;
         let Common { rows, records, equality, equivalence, .. } = &mut common;
@@ -281,7 +281,7 @@ impl Decided<'_, '_> {
     /// Puts the result together.
     pub fn result(self) -> MutateResult {
         let Decided { common, engine, not_simulated, simulator } = self;
-        let Common { campaign, request, set, reuse, rows, device, begun, equivalence, .. } = common;
+        let Common { campaign, request, set, reuse, rows, device, started, equivalence, .. } = common;
         let tests = test_outcomes(&engine);
         let mut notes: Vec<String> =
             request.changes.iter().map(|changes| on_changed_lines(changes, set.elsewhere)).collect();
@@ -292,7 +292,7 @@ impl Decided<'_, '_> {
         let entry = campaign.under_test.entry.clone();
         let mut done = MutateResult {
             header: Header::new(MutateResult::SCHEMA, entry, campaign.source.clone(), device, request.seed),
-            elapsed_s: begun.elapsed().as_secs_f64(),
+            elapsed_s: started.elapsed().as_secs_f64(),
             configuration: configuration(campaign, request),
             shard: request.shard.map(|s| s.to_string()),
             options: options_of(request),

@@ -266,7 +266,7 @@ impl<'a> OldTests<'a> {
                 let killer = row.killed_by.first()?;
                 let at = self.tests.iter().position(|(name, _)| **name == **killer)?;
                 let detected = self.tests[at].1.map(|test| Detection { test, status: row.status, reason });
-                // Of the tests before, it is not known whether repeated runs differed: that matters only if none
+                // For the tests before, it is not known whether repeated runs differed: that matters only if none
                 // detects it.
                 let passed = if once || detected.is_some() { unchanged(&self.tests[..at]) } else { BTreeSet::new() };
                 Some(KnownVerdicts { passed, detected })

@@ -39,15 +39,15 @@ impl MovedPlaces {
             let mut done = String::new();
             let mut rest = text.as_str();
             while let Some(at) = rest.find(&format!("{then}:")) {
-                let behind = &rest[at + then.len()..];
-                match spot(behind).and_then(|(spot, length)| Some((nearest(spots, spot)?, length))) {
+                let after = &rest[at + then.len()..];
+                match spot(after).and_then(|(spot, length)| Some((nearest(spots, spot)?, length))) {
                     Some(((line, column), length)) => {
                         done.push_str(&format!("{}{now}:{line}:{column}", &rest[..at]));
-                        rest = &behind[length..];
+                        rest = &after[length..];
                     }
                     None => {
                         done.push_str(&rest[..at + then.len()]);
-                        rest = behind;
+                        rest = after;
                     }
                 }
             }
@@ -61,21 +61,21 @@ impl MovedPlaces {
 /// Reads `:7:3` at the start of a text. Returns line and column, and the length.
 fn spot(text: &str) -> Option<(Spot, usize)> {
     let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let behind = text.strip_prefix(':')?;
-    let line = digits(behind);
-    let column = behind[line..].strip_prefix(':')?;
+    let after = text.strip_prefix(':')?;
+    let line = digits(after);
+    let column = after[line..].strip_prefix(':')?;
     let end = digits(column);
-    let numbers = (behind[..line].parse().ok()?, column[..end].parse().ok()?);
+    let numbers = (after[..line].parse().ok()?, column[..end].parse().ok()?);
     Some((numbers, line + end + 2))
 }
 
 /// Returns where a spot is now.
 fn nearest(spots: &BTreeMap<Spot, Spot>, (line, column): Spot) -> Option<Spot> {
     let before = spots.range(..=(line, column)).next_back();
-    let behind = spots.range((line, column)..).next();
+    let after = spots.range((line, column)..).next();
     // One on the same line tells of columns, too.
-    let on_line = behind.filter(|(then, _)| then.0 == line && before.is_none_or(|(then, _)| then.0 != line));
-    let (then, now) = on_line.or(before).or(behind)?;
+    let on_line = after.filter(|(then, _)| then.0 == line && before.is_none_or(|(then, _)| then.0 != line));
+    let (then, now) = on_line.or(before).or(after)?;
     let moved = |by: (u32, u32), value: u32| value.saturating_add(by.1).saturating_sub(by.0).max(1);
     let column = if then.0 == line { moved((then.1, now.1), column) } else { column };
     Some((moved((then.0, now.0), line), column))

@@ -116,7 +116,7 @@ cannot hold it, or races.
 | shift by the width or more | a shift that is put in, or has another amount, takes it modulo the width |
 | addresses | checked in each run; offsets in bytes change by what is accessed, so that alignments stay |
 | alignments that the optimiser inferred | lowered to those of the types |
-| `llvm.assume`, also the user's `__builtin_assume` | erased behind the operators |
+| `llvm.assume`, also the user's `__builtin_assume` | erased once the operators have been applied |
 | `unreachable`, also the user's `__builtin_unreachable` | a return; `IBR` leaves branches to it alone |
 | `llvm.abs`, `ctlz`, `cttz` with values for which they are poison | made defined for all |
 | attributes of values: `noundef`, `nonnull`, `range`, `nofpclass`, `returned`, `dereferenceable`, `readonly`, `readnone`, `writeonly`, `captures`, `initializes`, `dead_on_return` | dropped in optimised IR; `noalias` is the user's `restrict` and stays |

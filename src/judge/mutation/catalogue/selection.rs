@@ -28,7 +28,7 @@ impl Selection {
     /// Parses a selection of operators of the source.
     ///
     /// # Errors
-    /// Those of [`Selection::parse_at`].
+    /// As [`Selection::parse_at`].
     pub fn parse(text: &str) -> Result<Selection> {
         Selection::parse_at(text, OperatorLevel::Source)
     }

@@ -21,7 +21,7 @@ const OPTIMISING: &str = "default<O2>";
 /// left out.
 ///
 /// # Errors
-/// Those of `optimised_forms`.
+/// Errors of `optimised_forms`.
 pub fn forms(under_test: &KernelUnderTest<'_>, mutants: &[Mutant], jobs: usize) -> Result<HashMap<String, String>> {
     let edits: Vec<&Edit> = mutants.iter().map(|mutant| &mutant.edit).collect();
     let module = under_test.module.clone();
@@ -37,7 +37,7 @@ pub fn forms(under_test: &KernelUnderTest<'_>, mutants: &[Mutant], jobs: usize) 
 
 /// Returns what the kernel becomes under each edit once it is optimised, as a hash of its normal form. Two edits, also
 /// of modules that were optimised differently before, with the same form make the same program, for launches in bounds
-/// that read nothing uninitialised and with the promises that clang made about the source. `None`: nothing can be
+/// that read nothing uninitialised and with the assumptions that clang takes from the source. `None`: nothing can be
 /// claimed, since the form is indeterminate, the kernel is large, or the edit is not one of code.
 ///
 /// # Errors

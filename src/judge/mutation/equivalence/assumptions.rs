@@ -1,5 +1,5 @@
 //! Removes from a module what would permit an optimiser to assume that something does not happen: poison-generating
-//! flags, and attributes and metadata that promise values, progress or the absence of effects.
+//! flags, and attributes and metadata that assert values, progress or the absence of effects.
 //!
 //! A mutant may do what the original never does, and a test may observe it; without such assumptions, equal optimised
 //! code means equal behaviour.

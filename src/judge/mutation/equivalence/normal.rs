@@ -84,7 +84,7 @@ fn finish(module: Module<'_>) -> Result<NormalForm> {
 /// # Errors
 /// As for [`of`].
 pub fn of_refined(module: Module<'_>) -> Result<NormalForm> {
-    // What flags promise was concluded from the code, which says it too.
+    // What flags assert was concluded from the code, which says it too.
     View::of(&module).instructions().into_iter().for_each(Inst::drop_poison_flags);
     finish(module)
 }

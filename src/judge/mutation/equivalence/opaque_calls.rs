@@ -120,7 +120,7 @@ impl<'m> OpaqueCalls<'m> {
     /// split up.
     fn expose(&self, alloca: Inst<'m>) {
         let name = format!("__kassay_expose.{}", space_number(alloca));
-        self.call_before(behind(alloca), &name, self.module.void_type(), &[alloca.value()], Effect::Any);
+        self.call_before(after(alloca), &name, self.module.void_type(), &[alloca.value()], Effect::Any);
     }
 
     /// Inserts a call of the opaque function `name` before an instruction and declares it if necessary. Returns
@@ -156,7 +156,7 @@ impl<'m> OpaqueCalls<'m> {
     /// Gives a variable an opaque initial value, identified by the variable's number.
     fn initialise(&self, alloca: Inst<'m>, number: u64) {
         let Some(ty) = alloca.allocated_type() else { return };
-        let next = behind(alloca);
+        let next = after(alloca);
         let id = self.module.int_type(32).int(number);
         let is_aggregate = ty.is_array() || ty.is_struct();
         let is_single = alloca.operand(0).as_u64() == Some(1);
@@ -259,7 +259,7 @@ impl<'m> OpaqueCalls<'m> {
 }
 
 /// Returns the instruction after a variable, which never ends its block.
-fn behind(alloca: Inst<'_>) -> Inst<'_> {
+fn after(alloca: Inst<'_>) -> Inst<'_> {
     alloca.next().expect("a block ends with a terminator")
 }
 

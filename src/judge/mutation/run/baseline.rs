@@ -246,7 +246,7 @@ pub fn establish<'t>(
     if baseline.dropped.is_some() {
         return Ok(baseline);
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     let swept = executor.sweep(
         program,
         &Sweep {
@@ -262,7 +262,7 @@ pub fn establish<'t>(
             batch: None,
         },
     )?;
-    baseline.timed(swept.kernel_time, begun.elapsed() / baseline_options.repeats.max(1));
+    baseline.timed(swept.kernel_time, started.elapsed() / baseline_options.repeats.max(1));
     match swept.runs.first() {
         Some(VariationOutcome::Ran(runs)) => {
             if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {

@@ -29,7 +29,7 @@ pub fn run(
 ) -> Result<RunCost> {
     let share = cases.len().div_ceil(executors.len().max(1)).max(1);
     let total = Mutex::new(RunCost::default());
-    let begun = Instant::now();
+    let started = Instant::now();
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
         let handles: Vec<_> = executors
             .iter_mut()
@@ -49,7 +49,7 @@ pub fn run(
     });
     results.into_iter().collect::<Result<()>>()?;
     let mut cost = total.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    cost.run = begun.elapsed();
+    cost.run = started.elapsed();
     Ok(cost)
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use kassay_ir::instrument::layout::FaultKind as Guarded;
-use kassay_model::native::table::{CallPath, HostTable, Mode, SourcePlace};
+use kassay_model::native::table::{CallPath, Mode, NativeTable, SourcePlace};
 use kassay_run::exec::simulator::observation::{Access, Conflict, Divergence, FaultKind, Simulation, SimulatorFault};
 use kassay_run::exec::{Reference, difference};
 use kassay_suite::faults::FaultClass;
@@ -30,7 +30,7 @@ pub struct OriginalRun {
 }
 
 /// Returns the findings of a launch that the original may have too.
-pub fn keys(simulation: &Simulation, table: &HostTable) -> BTreeSet<FindingKey> {
+pub fn keys(simulation: &Simulation, table: &NativeTable) -> BTreeSet<FindingKey> {
     let races = simulation.conflicts.iter().map(|c| race_key(c, table));
     let reads = simulation.faults.iter().filter(|f| f.kind == FaultKind::Uninitialised).map(|f| read_key(f, table));
     races.chain(reads).collect()
@@ -59,7 +59,7 @@ fn is_decisive(kind: FaultKind) -> bool {
 
 /// Judges a launch of a mutant. Races and divergence come first: a race decides what is read, so what follows from it
 /// (an index out of bounds, a loop that does not terminate) is an accident of one schedule.
-pub fn verdict(simulation: &Simulation, table: &HostTable, original: &OriginalRun) -> TestVerdict {
+pub fn verdict(simulation: &Simulation, table: &NativeTable, original: &OriginalRun) -> TestVerdict {
     if simulation.conflicted {
         return TestVerdict::Killed("data race".to_owned());
     }
@@ -94,23 +94,23 @@ pub fn verdict(simulation: &Simulation, table: &HostTable, original: &OriginalRu
     differs.map_or(TestVerdict::Passed, TestVerdict::Killed)
 }
 
-fn path(table: &HostTable, path: Option<u32>) -> Option<CallPath> {
+fn path(table: &NativeTable, path: Option<u32>) -> Option<CallPath> {
     table.paths.get(path? as usize).cloned()
 }
 
-fn race_key(conflict: &Conflict, table: &HostTable) -> FindingKey {
+fn race_key(conflict: &Conflict, table: &NativeTable) -> FindingKey {
     let access = |a: &Access| (path(table, table.accesses.get(a.site as usize).map(|s| s.path)), a.mode);
     let mut accesses: Vec<_> = conflict.accesses.iter().map(access).collect();
     accesses.sort();
     FindingKey::Race { between_groups: conflict.inter_group, accesses }
 }
 
-fn read_key(fault: &SimulatorFault, table: &HostTable) -> FindingKey {
+fn read_key(fault: &SimulatorFault, table: &NativeTable) -> FindingKey {
     FindingKey::Uninitialised(path(table, table.accesses.get(fault.site as usize).map(|s| s.path)))
 }
 
 /// Returns ` at k.cl:7:3`, or nothing where the place is not known.
-fn place(table: &HostTable, path: Option<u32>) -> String {
+fn place(table: &NativeTable, path: Option<u32>) -> String {
     let frame = path.and_then(|p| table.paths.get(p as usize)?.frames.first());
     match frame {
         Some(SourcePlace { file, line, column, .. }) if *line > 0 => format!(" at {file}:{line}:{column}"),
@@ -118,16 +118,16 @@ fn place(table: &HostTable, path: Option<u32>) -> String {
     }
 }
 
-fn access_place(table: &HostTable, site: u32) -> String {
+fn access_place(table: &NativeTable, site: u32) -> String {
     place(table, table.accesses.get(site as usize).map(|s| s.path))
 }
 
-fn object(table: &HostTable, object: Option<u32>) -> String {
+fn object(table: &NativeTable, object: Option<u32>) -> String {
     let known = object.and_then(|o| table.objects.get(o as usize));
     known.map_or_else(|| "memory".to_owned(), |o| format!("`{}`", o.name))
 }
 
-fn race_text(conflict: &Conflict, table: &HostTable) -> String {
+fn race_text(conflict: &Conflict, table: &NativeTable) -> String {
     let does = |a: &Access| {
         let what = match a.mode {
             Mode::Read => "a read",
@@ -146,7 +146,7 @@ fn race_text(conflict: &Conflict, table: &HostTable) -> String {
     )
 }
 
-fn divergence_text(divergence: &Divergence, table: &HostTable) -> String {
+fn divergence_text(divergence: &Divergence, table: &NativeTable) -> String {
     let barrier = divergence.waiting.first().and_then(|w| table.barriers.get(w.barrier as usize));
     let name = barrier.map_or("barrier", |b| b.builtin.as_str());
     format!(
@@ -155,7 +155,7 @@ fn divergence_text(divergence: &Divergence, table: &HostTable) -> String {
     )
 }
 
-fn fault_text(fault: &SimulatorFault, table: &HostTable) -> String {
+fn fault_text(fault: &SimulatorFault, table: &NativeTable) -> String {
     let site = fault.site as usize;
     let what = object(table, fault.object);
     match fault.kind {

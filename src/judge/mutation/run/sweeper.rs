@@ -46,7 +46,7 @@ impl<'a> Reports<'a> {
     /// Reports those of the cases `which`, which have just been run on baseline `t`, that need no further test.
     ///
     /// # Errors
-    /// Those of the callback.
+    /// Errors of the callback.
     pub fn report(&mut self, cases: &[Case], which: &[usize], t: usize) -> Result<()> {
         for c in which {
             let is_final = self.last[*c] == Some(t) || (!self.full_matrix && cases[*c].outcome.is_decided());

@@ -9,11 +9,11 @@ use std::time::Duration;
 use kassay_base::error::{Error, Result};
 use kassay_ir::instrument::layout::slot;
 use kassay_ir::instrument::mutants::{Edit, LocalVariable};
-use kassay_model::native::table::{HostTable, Mode};
+use kassay_model::native::table::{Mode, NativeTable};
 use kassay_results::result::mutate::NotSimulated;
 use kassay_run::exec::simulator::observation::{Simulation, SimulationOptions};
 use kassay_run::exec::simulator::schedule_families::{Plan, Planned};
-use kassay_run::exec::{Executor, HostCode, ProgramId, Reference, Simulator, difference};
+use kassay_run::exec::{Executor, NativeCode, ProgramId, Reference, Simulator, difference};
 use kassay_suite::launch::ArgValue;
 use kassay_suite::schedule::Schedule;
 
@@ -89,7 +89,7 @@ pub struct JudgeReport {
 
 /// Simulator code that holds mutants.
 struct SimulatedModule {
-    code: Arc<HostCode>,
+    code: Arc<NativeCode>,
     /// Whether it takes the probe buffer.
     probed: bool,
     /// The mutants' numbers in it; 0: in force unconditionally.
@@ -197,7 +197,7 @@ impl ModuleSet<'_, '_> {
                 self.judge.baselines.iter().filter_map(of).max().unwrap_or(1)
             }
         };
-        let made: Refusable<Refusable<Arc<HostCode>>> =
+        let made: Refusable<Refusable<Arc<NativeCode>>> =
             self.module_builder.privatised_for_simulator(variable, bytes)?;
         match made {
             Ok(Ok(code)) => {
@@ -239,7 +239,7 @@ impl<'a> JudgeSession<'a> {
         modules: &'a [SimulatedModule],
     ) -> Result<JudgeSession<'a>> {
         let mut simulator = Simulator::new(1)?;
-        let programs = modules.iter().map(|module| simulator.load_host(&module.code)).collect::<Result<_>>()?;
+        let programs = modules.iter().map(|module| simulator.load_native(&module.code)).collect::<Result<_>>()?;
         Ok(JudgeSession { mutants, baselines, settings, modules, simulator, programs, report: JudgeReport::default() })
     }
 
@@ -385,7 +385,7 @@ impl<'a> JudgeSession<'a> {
         sites.into_iter().any(|site| matches!(site.mode, Mode::Atomic | Mode::AtomicRead))
     }
 
-    fn table(&self, module: usize) -> &HostTable {
+    fn table(&self, module: usize) -> &NativeTable {
         &self.modules[module].code.table
     }
 

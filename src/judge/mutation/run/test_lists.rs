@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mutation::catalogue::indices::{ByTest, TestIndex};
 
-/// Tests of a suite in its order: of each span of neighbours the position of the first one, and that behind the last
+/// Tests of a suite in its order: of each span of neighbours the position of the first one, and that after the last
 /// one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TestSpans(Vec<[usize; 2]>);

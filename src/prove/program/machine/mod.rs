@@ -251,22 +251,22 @@ impl<'p, D: Domain> Machine<'p, D> {
     /// Executes the work-items of a group to their ends, as far as limits allow.
     pub fn group(&mut self, items: &mut [ItemOf<D>]) {
         let capacity = capacity(self.program);
-        let mut begun = 0;
+        let mut started = 0;
         loop {
             for item in items.iter_mut().filter(|i| i.state == State::Running) {
                 if item.values.is_empty() {
-                    if begun >= capacity {
+                    if started >= capacity {
                         item.state = State::Done;
                         self.domain.cut(Cut::Room);
                         continue;
                     }
-                    begun += 1;
+                    started += 1;
                     item.values = self.spare.pop().unwrap_or_else(|| self.initial.clone());
                 }
                 self.advance(item);
                 if item.state == State::Done {
                     self.spare.push(std::mem::take(&mut item.values));
-                    begun -= 1;
+                    started -= 1;
                 }
             }
             let is_waiting = |item: &ItemOf<D>| item.state == State::Waiting;

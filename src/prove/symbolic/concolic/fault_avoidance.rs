@@ -28,8 +28,8 @@ const NO_FOCUS: [[u64; 3]; 2] = [[0; 3]; 2];
 
 impl Engine<'_> {
     /// Returns the launch with other scalars and contents, such that according to its interpretation no work-item
-    /// faults, and with buffers as long as its accesses reach: an access behind a buffer is a fault for an executor,
-    /// but not for the interpretation. `None` if no such launch is found, or if nothing has to change.
+    /// faults, and with buffers as long as its accesses reach: an access past the end of a buffer is a fault for an
+    /// executor, but not for the interpretation. `None` if no such launch is found, or if nothing has to change.
     pub fn avoid_fault(&mut self, launch: &Launch, limits: &Limits) -> Option<Launch> {
         self.repair(launch, MAX_FAULTS, limits)
     }

@@ -127,7 +127,7 @@ fn seeds(from: &SeedReport) -> Markup {
                 ul { @for row in &from.couplings { li { (shown(&row.sentence)) @if row.guess { span.quiet { " (a guess: nothing of it varies)" } } } } }
             }
             @if !from.excluded.is_empty() {
-                h4 { "Only beyond what the seeds have in common" }
+                h4 { "Only by breaking what the seeds have in common" }
                 ul { @for goal in &from.excluded { li { (goal.location.position()) " " code { (shown(&goal.outcome)) } " breaks " (names(&goal.breaks, 4)) " (test " (shown(&goal.test)) ")" } } }
             }
             @for (title, list) in [("Contradicted by the seeds", &from.contradictions), ("Seeds left out", &from.left_out)] {

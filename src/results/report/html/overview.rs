@@ -163,7 +163,7 @@ fn row(one: &Prepared<'_, '_>, columns: &Columns) -> Markup {
         tr {
             th scope="row" { a href={ "#" (page.anchor()) } { (shown(page.name)) } div.quiet { (shown(page.source)) } }
             td.n {
-                // Of a kernel without coverage and mutants, it is not known.
+                // For a kernel without coverage and mutants, it is not known.
                 @if coverage.is_some() || !page.mutates.is_empty() {
                     @if one.open_lines() > 0 { b { (one.untested.len()) } } @else { (one.untested.len()) }
                 }

@@ -205,7 +205,7 @@
     })));
   }, true);
 
-  // On paper, nothing is closed but what stands behind the lines of the source, and filtered lists are whole.
+  // On paper, nothing is closed but what the lines of the source unfold, and filtered lists are whole.
   addEventListener('beforeprint', () => {
     lists.forEach((draw) => draw());
     for (const closed of document.querySelectorAll('details:not([open]):not(ol.source details)')) {

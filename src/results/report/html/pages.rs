@@ -36,11 +36,11 @@ pub(super) struct KernelPage<'a> {
     pub(super) name: &'a str,
     /// Path of the kernel's file.
     pub(super) source: &'a str,
-    /// Of a host program's kernel: the id of the program object.
+    /// For a host program's kernel: the id of the program object.
     pub(super) program: Option<&'a str>,
-    /// Of a result for several suites: the suite.
+    /// For a result for several suites: the suite.
     pub(super) suite: Option<&'a str>,
-    /// Of a host program's kernel: its launches.
+    /// For a host program's kernel: its launches.
     pub(super) launches: Option<u64>,
     pub(super) inspected: Option<&'a inspect::Kernel>,
     pub(super) runs: Runs<'a, RunResult>,

@@ -1,5 +1,5 @@
 //! Shows the source of a kernel: how many tests execute each line, and beside it what is untested, divergence, mutants
-//! and findings; behind it, all outcomes.
+//! and findings; unfolded, all outcomes.
 
 use maud::{Markup, html};
 

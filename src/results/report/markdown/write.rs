@@ -83,7 +83,7 @@ impl Table {
     }
 }
 
-/// Folds a text away behind a line.
+/// Folds a text away under a line.
 pub(super) fn details(summary: &str, body: &str) -> String {
     if body.is_empty() {
         return String::new();

@@ -52,12 +52,12 @@ fn changed_lines(mutant: &Mutant, sources: &dyn Fn(&str) -> Option<String>) -> O
     let lines: Vec<&str> = text.lines().skip(first).take((at.end.line as usize).checked_sub(first)?).collect();
     let (head, tail) = (lines.first()?, lines.last()?);
     let before = head.get(..(at.start.column as usize).checked_sub(1)?)?;
-    let behind = tail.get((at.end.column as usize).checked_sub(1)?..)?;
+    let after = tail.get((at.end.column as usize).checked_sub(1)?..)?;
     let original = lines.join("\n");
-    let middle = original.get(before.len()..original.len() - behind.len())?;
+    let middle = original.get(before.len()..original.len() - after.len())?;
     if mutant.original.is_empty() || middle.trim() != mutant.original.trim() {
         return None;
     }
     let owned = |text: &str| text.lines().map(str::to_owned).collect::<Vec<String>>();
-    Some((owned(&original), owned(&format!("{before}{}{behind}", mutant.replacement))))
+    Some((owned(&original), owned(&format!("{before}{}{after}", mutant.replacement))))
 }

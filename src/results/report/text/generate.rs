@@ -178,7 +178,7 @@ fn seeds(from: &SeedReport, style: &Style) -> String {
     let excluded = from.excluded.iter().map(|goal| {
         format!("{}  {}  breaks: {} (test \"{}\")", goal.location, goal.outcome, goal.breaks.join("; "), goal.test)
     });
-    list("only beyond what the seeds have in common", &mut excluded.into_iter());
+    list("only by breaking what the seeds have in common", &mut excluded.into_iter());
     list("contradicted by the seeds", &mut from.contradictions.iter().cloned());
     list("seeds left out", &mut from.left_out.iter().cloned());
     out

@@ -35,7 +35,7 @@ pub const NVIDIA_CAPABILITIES: Capabilities =
 /// Lists the OpenCL devices whose form of code (`None`: none that kassay can make) is wanted.
 ///
 /// # Errors
-/// Those of [`probe_devices`].
+/// As [`probe_devices`].
 pub fn devices(options: &WorkerOptions, wanted: impl Fn(Option<Target>) -> bool) -> Result<Vec<DeviceInfo>> {
     Ok(probe_devices(options)?.into_iter().filter(|device| wanted(device.target())).collect())
 }
@@ -142,7 +142,7 @@ impl Executor for OpenClExecutor {
 }
 
 impl OpenClExecutor {
-    /// Runs a launch with what the probe buffer begins with and what lies behind it.
+    /// Runs a launch with what the probe buffer begins with and what follows it.
     fn run_launch(
         &mut self,
         program: ProgramId,

@@ -105,10 +105,10 @@ pub fn begin(executor: &mut OpenClExecutor, program: ProgramId, sweep: &JointSwe
     Ok(())
 }
 
-/// Waits for the joint sweep that was begun; see [`Executor::finish_jointly`](crate::exec::Executor::finish_jointly).
+/// Waits for the joint sweep in flight; see [`Executor::finish_jointly`](crate::exec::Executor::finish_jointly).
 pub fn finish(executor: &mut OpenClExecutor) -> Result<JointOutcome> {
     let running = match executor.pending_sweep.take() {
-        None => return Err(Error::internal("no joint sweep was begun")),
+        None => return Err(Error::internal("no joint sweep is in flight")),
         Some(PendingSweep::Lost(fault)) => return Ok(JointOutcome::Lost(fault)),
         Some(PendingSweep::Running(running)) => running,
     };

@@ -58,7 +58,7 @@ impl<'a> Layout<'a> {
 
 /// Copies the inputs of `launch` into the memory shared with `process`, and builds the request. `on_host`: the device's
 /// buffers lie in the host's memory. `read_only`: by position, which arguments the kernel cannot write and that
-/// therefore give no output. `head`: what the probe buffer begins with; `kept`: what lies behind it.
+/// therefore give no output. `head`: what the probe buffer begins with; `kept`: what follows it.
 ///
 /// # Errors
 /// `Environment` if there is not enough memory.

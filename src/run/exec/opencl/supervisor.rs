@@ -555,7 +555,7 @@ fn listing(devices: &[DeviceInfo]) -> String {
 fn install_hint(target: Target) -> String {
     let install = match target {
         Target::Ptx => "install NVIDIA's driver, which brings an OpenCL runtime, or leave --device away",
-        Target::SpirV | Target::Source | Target::Host => {
+        Target::SpirV | Target::Source | Target::Native => {
             "run scripts/quickstart, which installs an OpenCL runtime without root"
         }
     };

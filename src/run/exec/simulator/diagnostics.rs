@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kassay_model::native::table::{CallPath, HostTable, Mode, Object, Space, Storage};
+use kassay_model::native::table::{CallPath, Mode, NativeTable, Object, Space, Storage};
 use kassay_suite::faults::FaultClass;
 
 use super::launch::PreparedLaunch;
@@ -19,7 +19,7 @@ pub fn describe(seen: &Simulation, prepared: &PreparedLaunch, limit: Duration) -
     first.or_else(|| seen.divergences.first().map(|d| divergence_text(d, table)))
 }
 
-fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaunch, limit: Duration) -> String {
+fn fault_text(fault: &SimulatorFault, table: &NativeTable, prepared: &PreparedLaunch, limit: Duration) -> String {
     let site = fault.site as usize;
     let (what, path) = match fault.kind {
         FaultKind::Division => {
@@ -118,7 +118,7 @@ fn fault_text(fault: &SimulatorFault, table: &HostTable, prepared: &PreparedLaun
     format!("{name}: {what}{}, by work-item {item} of group {group}{times}", at(table, path))
 }
 
-fn divergence_text(divergence: &Divergence, table: &HostTable) -> String {
+fn divergence_text(divergence: &Divergence, table: &NativeTable) -> String {
     let waits = |w: &Waiting| {
         let site = table.barriers.get(w.barrier as usize);
         let builtin = site.map_or("barrier", |s| s.builtin.as_str());
@@ -152,9 +152,9 @@ pub fn part_outside(offset: i64, bytes: u64, size: u64) -> Option<String> {
         (0, 0) => return None,
         (0, 1) => "the last of which lies".to_owned(),
         (1, 0) => "the first of which lies".to_owned(),
-        (0, behind) => format!("the last {behind} of which lie"),
+        (0, after) => format!("the last {after} of which lie"),
         (before, 0) => format!("the first {before} of which lie"),
-        (before, behind) => format!("the first {before} and the last {behind} of which lie"),
+        (before, after) => format!("the first {before} and the last {after} of which lie"),
     };
     Some(which)
 }
@@ -214,7 +214,7 @@ fn object_bytes(object: &Object, number: u32, prepared: &PreparedLaunch) -> u64 
 }
 
 /// ` at file:line:column in function`, and the chain of calls that leads there.
-fn at(table: &HostTable, path: Option<u32>) -> String {
+fn at(table: &NativeTable, path: Option<u32>) -> String {
     let Some(CallPath { frames }) = path.and_then(|p| table.paths.get(p as usize)) else { return String::new() };
     let mut known = frames.iter().filter(|f| f.line > 0);
     let Some(first) = known.next() else { return String::new() };

@@ -20,13 +20,13 @@ use super::shadow::{Area, Grid, Pass, Shadow};
 use super::{diagnostics, group_sampling, hooks, schedule};
 use crate::exec::device::SIMULATOR;
 use crate::exec::{
-    Capabilities, Checks, Code, DeviceInfo, Executor, Fault, HostCode, Joins, Observation, ProgramId, Run, RunOptions,
-    RunResult, Schedules, Sweep, SweepOutcome, Target, VariationOutcome, difference,
+    Capabilities, Checks, Code, DeviceInfo, Executor, Fault, Joins, NativeCode, Observation, ProgramId, Run,
+    RunOptions, RunResult, Schedules, Sweep, SweepOutcome, Target, VariationOutcome, difference,
 };
 
 /// What simulators can do. They gain nothing from batches.
 pub const CAPABILITIES: Capabilities = Capabilities {
-    target: Target::Host,
+    target: Target::Native,
     schedules: Schedules::All,
     checks: Checks::ALL,
     batches: false,
@@ -69,7 +69,7 @@ impl Simulator {
     ///
     /// # Errors
     /// `Internal` if this host cannot run its object file.
-    pub fn load_host(&mut self, code: &Arc<HostCode>) -> Result<ProgramId> {
+    pub fn load_native(&mut self, code: &Arc<NativeCode>) -> Result<ProgramId> {
         let program = Arc::new(Program::new(code, &hooks::addresses().into_iter().collect())?);
         let id = self.next;
         self.next += 1;
@@ -299,7 +299,7 @@ fn threads_used(threads: usize, prepared: &PreparedLaunch, plan: &RunPlan, races
 fn make_plan(
     options: &SimulationOptions,
     prepared: &PreparedLaunch,
-    table: &kassay_model::native::table::HostTable,
+    table: &kassay_model::native::table::NativeTable,
     timeout: Duration,
 ) -> Result<RunPlan> {
     let schedule = &options.schedule;
@@ -403,7 +403,7 @@ impl Executor for Simulator {
 
     fn begin_load(&mut self, code: &Code) -> Result<ProgramId> {
         match code {
-            Code::Host(code) => self.load_host(code),
+            Code::Native(code) => self.load_native(code),
             Code::Device(_) => Err(Error::internal("code for an OpenCL device was given to the simulator")),
         }
     }

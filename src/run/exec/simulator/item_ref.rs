@@ -18,7 +18,7 @@ use super::work_group::{GroupSlot, Item, State, SyncPoint};
 /// The running work-item. Compiled code passes it to hooks: it is the pointer to its context that the code was given.
 ///
 /// What a hook may touch hangs from its work-item by raw pointers: the slot of its group, the state of the run, and
-/// behind that the launch, the plan, the program and the race detector. Its methods are safe for these reasons.
+/// from that the launch, the plan, the program and the race detector. Its methods are safe for these reasons.
 ///
 /// - **Origin.** Nothing but compiled code makes a value of this type, and none is copied. So it is the work-item that
 ///   `schedule` has started on this fiber, and the code between is that of the run's program.

@@ -94,7 +94,7 @@ pub struct PreparedLaunch {
 
 // SAFETY: the pointers lead to memory that this value or its program owns, neither of which is tied to a thread.
 unsafe impl Send for PreparedLaunch {}
-// SAFETY: while threads share it, only compiled code and hooks write to the memory behind the pointers, as on any
+// SAFETY: while threads share it, only compiled code and hooks write to the memory that the pointers lead to, as on any
 // device; everything else is read only.
 unsafe impl Sync for PreparedLaunch {}
 
@@ -306,7 +306,7 @@ impl PreparedLaunch {
         unsafe { image_arg.image.output() }
     }
 
-    /// The image or sampler behind a handle, with its argument position; `None` if `handle` is not a valid handle.
+    /// The image or sampler of a handle, with its argument position; `None` if `handle` is not a valid handle.
     pub fn image(&self, handle: *const c_void) -> Option<(u32, &Image)> {
         let image_arg = self.images.iter().find(|p| std::ptr::addr_eq(&raw const *p.image, handle))?;
         Some((image_arg.position, &image_arg.image))

@@ -167,7 +167,7 @@ impl Loader<'_> {
             let name = symbol.name().unwrap_or_default();
             let address = hooks.get(name).copied().or_else(|| runtime_support::address(name));
             let address = address
-                .ok_or_else(|| Error::internal(format!("the kernel's code needs `{name}`, which nobody has")))?;
+                .ok_or_else(|| Error::internal(format!("the kernel's code needs `{name}`, which is not defined")))?;
             found.push((symbol.index(), Some(address)));
         }
         for section in self.file.sections().filter(|s| self.section_addresses.contains_key(&s.index().0)) {

@@ -1,5 +1,5 @@
 //! Defines the observations of the simulator beyond outputs: conflicting accesses, divergent barriers, faults. Site
-//! numbers are indices into the parts of [`kassay_model::native::table::HostTable`].
+//! numbers are indices into the parts of [`kassay_model::native::table::NativeTable`].
 
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,7 @@ pub struct SimulationOptions {
 /// One access of one work-item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Access {
-    /// Index into [`kassay_model::native::table::HostTable::accesses`].
+    /// Index into [`kassay_model::native::table::NativeTable::accesses`].
     pub site: u32,
     pub mode: Mode,
     /// Global id of the work-item.
@@ -67,7 +67,7 @@ pub struct Conflict {
     pub inter_group: bool,
     /// Whether both accesses write, and wrote equal values whenever they conflicted.
     pub benign: bool,
-    /// The number of cells (see [`kassay_model::native::table::HostTable::granule`]) at which the sites conflicted; a
+    /// The number of cells (see [`kassay_model::native::table::NativeTable::granule`]) at which the sites conflicted; a
     /// lower bound if there are very many.
     pub count: u64,
 }
@@ -217,7 +217,7 @@ pub struct Simulation {
     pub completed: bool,
     /// Whether [`SimulationOptions::deadline`] ended it.
     pub cut_short: bool,
-    /// The loop ([`kassay_model::native::table::HostTable::loops`]) in which a work-item was then, and its global id.
+    /// The loop ([`kassay_model::native::table::NativeTable::loops`]) in which a work-item was then, and its global id.
     pub cut_at: Option<(u32, [u64; 3])>,
     /// With [`SimulationOptions::first_conflict`]: whether there was a conflict. It ended the launch;
     /// the outputs are empty then, and [`Simulation::conflicts`] always.

@@ -1,5 +1,5 @@
-//! Observers: what watches a launch without changing it. A measurement is an observer, in a file of its own; whoever
-//! asks for it has it, lends it to a run and reads it afterwards.
+//! Observers: what watches a launch without changing it. A measurement is an observer, in a file of its own; the code
+//! that asks for it owns it, lends it to a run and reads it afterwards.
 //!
 //! A run without one pays nothing: where nearly all accesses pass, the fast path (`access_cache`) is off only
 //! for sites that an observer [watches](Observer::watches), and elsewhere hooks look whether there is one. The race

@@ -25,7 +25,7 @@ fn arg_end(arg: PrintArg) -> usize {
     end as usize
 }
 
-/// Appends the output of one call. `string`: the bytes behind a pointer, up to the terminating zero.
+/// Appends the output of one call. `string`: the bytes that a pointer points to, up to the terminating zero.
 pub fn write<'a>(out: &mut Vec<u8>, format: &[u8], args: &[PrintArg], packed: &[u8], string: impl Fn(u64) -> &'a [u8]) {
     let mut args = args.iter();
     for piece in pieces(format) {

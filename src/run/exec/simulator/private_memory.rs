@@ -5,7 +5,7 @@
 
 use kassay_base::error::Result;
 use kassay_model::native::abi::private;
-use kassay_model::native::table::{HostTable, Placed};
+use kassay_model::native::table::{NativeTable, Placed};
 
 use super::memory::Reservation;
 
@@ -30,7 +30,7 @@ pub struct PrivateNeeds {
 
 impl PrivateNeeds {
     /// The needs of a program with this table.
-    pub fn of(table: &HostTable) -> PrivateNeeds {
+    pub fn of(table: &NativeTable) -> PrivateNeeds {
         let allocated = if table.allocates { MAX_ALLOCATED_BYTES } else { 0 };
         PrivateNeeds { placed: table.placed_bytes, allocated }
     }
@@ -108,7 +108,7 @@ impl PrivateMemory {
     pub fn allocate(&mut self, object: u32, bytes: u64) -> u64 {
         let number = self.allocations.len() as u64;
         if number >= private::MAX_ALLOCATIONS {
-            // Behind all allocations, where nothing lives.
+            // After all allocations, where nothing lives.
             return private::END - private::STEP / 2;
         }
         let offset = self.allocations.last().map_or(0, |last| (last.offset + last.bytes).next_multiple_of(ALIGNMENT));

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use kassay_base::error::Result;
-use kassay_model::code::HostCode;
+use kassay_model::code::NativeCode;
 use kassay_model::native::abi::{self, ItemContext};
-use kassay_model::native::table::{HostTable, Mode, Space, Storage};
+use kassay_model::native::table::{Mode, NativeTable, Space, Storage};
 
 use super::object::LoadedObject;
 
@@ -32,7 +32,7 @@ pub struct Site {
 
 /// Code that has been loaded and can be run.
 pub struct Program {
-    pub code: Arc<HostCode>,
+    pub code: Arc<NativeCode>,
     pub loaded: LoadedObject,
     pub sites: Vec<Site>,
     /// By site number.
@@ -51,7 +51,7 @@ impl Program {
     ///
     /// # Errors
     /// `Internal` if the object cannot be loaded.
-    pub fn new(code: &Arc<HostCode>, hooks: &HashMap<&'static str, usize>) -> Result<Program> {
+    pub fn new(code: &Arc<NativeCode>, hooks: &HashMap<&'static str, usize>) -> Result<Program> {
         let loaded = LoadedObject::new(&code.object, abi::ENTRY, hooks)?;
         let table = &code.table;
         let site = |site: &kassay_model::native::table::AccessSite| Site {
@@ -69,7 +69,7 @@ impl Program {
     }
 
     /// The table that describes the code's sites and objects.
-    pub fn table(&self) -> &HostTable {
+    pub fn table(&self) -> &NativeTable {
         &self.code.table
     }
 
@@ -86,7 +86,7 @@ pub fn writes(mode: Mode) -> bool {
     matches!(mode, Mode::Write | Mode::Atomic)
 }
 
-fn is_constant(table: &HostTable, object: u32) -> bool {
+fn is_constant(table: &NativeTable, object: u32) -> bool {
     table
         .objects
         .get(object as usize)

@@ -57,9 +57,9 @@ fn between(sources: &Sources, begin: &Loc, end: &Loc, is_macro: bool) -> Option<
     let start = Spot { line: begin.line, column: begin.column };
     let mut stop = Spot { line: end.line, column: end.column + end.tok_len };
     if is_macro {
-        stop = behind_arguments(&lines, stop);
+        stop = after_arguments(&lines, stop);
     }
-    stop = behind_literal(&lines, start, stop);
+    stop = after_literal(&lines, start, stop);
     Some(Piece {
         text: slice(&lines, start, stop)?,
         range: SourceRange { file: begin.file.to_string(), start, end: stop },
@@ -68,8 +68,8 @@ fn between(sources: &Sources, begin: &Loc, end: &Loc, is_macro: bool) -> Option<
 }
 
 /// Returns the end of an expression that clang lets end before the parenthesis that closes a vector literal
-/// (`(int4)(x)`): behind as many closing parentheses as the text opens and does not close, if they follow directly.
-pub fn behind_literal(lines: &[String], start: Spot, end: Spot) -> Spot {
+/// (`(int4)(x)`): after as many closing parentheses as the text opens and does not close, if they follow directly.
+pub fn after_literal(lines: &[String], start: Spot, end: Spot) -> Spot {
     let Some(text) = slice(lines, start, end) else { return end };
     let count = |wanted: char| text.chars().filter(|c| *c == wanted).count();
     let missing = count('(').saturating_sub(count(')'));
@@ -97,7 +97,7 @@ fn slice(lines: &[String], start: Spot, end: Spot) -> Option<String> {
 }
 
 /// Returns the position after the closing parenthesis, if one opens at `from`, else `from`.
-fn behind_arguments(lines: &[String], from: Spot) -> Spot {
+fn after_arguments(lines: &[String], from: Spot) -> Spot {
     let mut depth = 0;
     for number in from.line..=(lines.len() as u32).min(from.line + 50) {
         let Some(line) = lines.get(number as usize - 1) else { return from };

@@ -60,8 +60,8 @@ fn coordinates(call: &Call) -> Option<Coordinates> {
     let (image, mut rest) = builtins::identifier(&call.params)?;
     let image = image.strip_prefix("ocl_image")?;
     let mut argument = 1;
-    if let Some(behind) = rest.strip_prefix("11ocl_sampler") {
-        (rest, argument) = (behind, 2);
+    if let Some(after) = rest.strip_prefix("11ocl_sampler") {
+        (rest, argument) = (after, 2);
     }
     let count = match image.rsplit_once('_')?.0 {
         "1d" | "1d_buffer" => 1,

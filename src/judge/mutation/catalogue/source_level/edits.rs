@@ -135,7 +135,7 @@ impl Site<'_> {
             None => return Err("its place holds other text, such as a macro that makes it"),
         };
         let lines = self.source.sources.lines(&range.file).ok_or(NO_OPERANDS)?;
-        let range = SourceRange { end: text::behind_literal(&lines, range.start, range.end), ..range };
+        let range = SourceRange { end: text::after_literal(&lines, range.start, range.end), ..range };
         let empty = TextEdit { file: range.file.clone(), replacements: Vec::new() };
         Ok(empty.around(&range, "(-(", "))"))
     }

@@ -19,11 +19,11 @@ impl TextEdit {
         TextEdit { file: range.file.clone(), replacements: vec![(range.start, range.end, by.into())] }
     }
 
-    /// Puts `before` and `behind` around a range as well.
+    /// Puts `before` and `after` around a range as well.
     #[must_use]
-    pub fn around(mut self, range: &SourceRange, before: &str, behind: &str) -> TextEdit {
+    pub fn around(mut self, range: &SourceRange, before: &str, after: &str) -> TextEdit {
         self.replacements.push((range.start, range.start, before.to_owned()));
-        self.replacements.push((range.end, range.end, behind.to_owned()));
+        self.replacements.push((range.end, range.end, after.to_owned()));
         self
     }
 
@@ -50,7 +50,7 @@ impl TextEdit {
     }
 }
 
-/// Returns the offset of a position; that behind a line's last character is in it.
+/// Returns the offset of a position; that after a line's last character is in it.
 fn offset(text: &[u8], at: Spot) -> Option<usize> {
     let before = (at.line as usize).checked_sub(1)?;
     let begin = match before.checked_sub(1) {

@@ -26,7 +26,7 @@ pub type Made = std::result::Result<Variant, String>;
 /// Compiles edited texts and compares their canonical forms with that of `original`.
 ///
 /// # Errors
-/// Those of clang's runs and passes; an edit that does not compile is no error.
+/// Errors of clang's runs and passes; an edit that does not compile is no error.
 pub fn make(
     original: &KernelUnderTest<'_>,
     loaded: &Loaded,
@@ -283,9 +283,9 @@ fn signature(text: &str) -> &str {
 fn append(to: &mut String, line: &str, groups: &BTreeMap<&str, &str>) {
     let mut rest = line;
     while let Some(at) = rest.find(" #") {
-        let (before, behind) = rest.split_at(at + 1);
-        let digits = behind[1..].bytes().take_while(u8::is_ascii_digit).count();
-        let (group, after) = behind.split_at(digits + 1);
+        let (before, tail) = rest.split_at(at + 1);
+        let digits = tail[1..].bytes().take_while(u8::is_ascii_digit).count();
+        let (group, after) = tail.split_at(digits + 1);
         to.push_str(before);
         to.push_str(groups.get(group).copied().unwrap_or(group));
         rest = after;

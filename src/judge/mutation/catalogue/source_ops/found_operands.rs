@@ -12,7 +12,7 @@ use super::kinds::OperationKind;
 /// many, at few places, and mostly alike.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Wanted {
-    /// Of the place: file, line, column.
+    /// The place: file, line, column.
     pub at: Option<(String, u32, u32)>,
     /// The constant's bits, and whether it is a float.
     pub value: (u128, bool),

@@ -227,11 +227,11 @@ fn of_opcode(code: &Code, i: usize) -> Option<OperationKind> {
 
 /// Returns the ranges of the arguments of function-like macros that the file itself defines.
 fn macro_arguments(tokens: &[Token]) -> Vec<(Spot, Spot)> {
-    let is_directly_behind =
+    let are_adjacent =
         |a: &Token, b: &Token| a.at.line == b.at.line && a.at.column + a.text.len() as u32 == b.at.column;
     let names: Vec<&str> = tokens
         .windows(4)
-        .filter(|w| w[0].text == "#" && w[1].text == "define" && w[3].text == "(" && is_directly_behind(&w[2], &w[3]))
+        .filter(|w| w[0].text == "#" && w[1].text == "define" && w[3].text == "(" && are_adjacent(&w[2], &w[3]))
         .map(|w| w[2].text.as_str())
         .collect();
     let mut all = Vec::new();

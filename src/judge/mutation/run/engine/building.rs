@@ -26,7 +26,7 @@ impl Engine<'_, '_> {
     }
 
     /// Builds the first module of mutants and loads it on every executor. While they build it, the module that observes
-    /// mutants is woven and, if it is for joint launches, modules of the other mutants; all are built ahead.
+    /// mutants is woven and, if it is for joint launches, modules of the other mutants; all are built in advance.
     pub(super) fn build_and_load_first(
         &mut self,
         all: &[MutantIndex],
@@ -38,7 +38,7 @@ impl Engine<'_, '_> {
         if pairs || per_launch != RunsPerLaunch::Joint {
             (mutants, others) = (in_one, &[]);
         }
-        let begun = Instant::now();
+        let started = Instant::now();
         let (mut woven, mut numbers) = self.weave(mutants, pairs, effort, per_launch)?;
         if !others.is_empty() && woven.as_ref().is_ok_and(|woven| woven.joint.is_none()) {
             (mutants, others) = (in_one, &[]);
@@ -62,10 +62,10 @@ impl Engine<'_, '_> {
             if let Some(executor) = self.executors.first_mut() {
                 executor.prebuild(&woven.code);
             }
-            self.ahead.push((woven, numbers));
+            self.prefetched.push((woven, numbers));
         }
         let module = self.finish_load(woven, programs, numbers);
-        self.cost.build += begun.elapsed();
+        self.cost.build += started.elapsed();
         if let (Ok(Ok(_)), false) = (&module, mutants.is_empty()) {
             self.cost.module_sizes.push(mutants.len() as u64);
         }
@@ -122,7 +122,7 @@ impl Engine<'_, '_> {
                 t.launch.range.items() <= single::BATCHED_ITEMS
                     && t.launch.range.has_uniform_groups()
                     && !writes_images(t)
-                    // Slots of one launch lie behind one another in the buffers.
+                    // Slots of one launch lie one after the other in the buffers.
                     && t.launch.has_whole_buffers()
             });
         if can_batch { RunsPerLaunch::Batch } else { RunsPerLaunch::One }
@@ -136,10 +136,10 @@ impl Engine<'_, '_> {
         effort: Effort,
         per_launch: RunsPerLaunch,
     ) -> Result<Refusable<LoadedModule>> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let (woven, numbers) = self.weave(mutants, pairs, effort, per_launch)?;
         let module = self.load(woven, numbers);
-        self.cost.build += begun.elapsed();
+        self.cost.build += started.elapsed();
         if let (Ok(Ok(_)), false) = (&module, mutants.is_empty()) {
             self.cost.module_sizes.push(mutants.len() as u64);
         }

@@ -109,7 +109,7 @@ pub struct Engine<'a, 'c> {
     /// The module that holds all mutants (at most [`most_per_module`]), kept while it is of use.
     full_module: Option<LoadedModule>,
     /// Further modules that hold mutants, woven while the device built that one, and what numbers mutants have there.
-    ahead: Vec<(Woven, BTreeMap<MutantIndex, u32>)>,
+    prefetched: Vec<(Woven, BTreeMap<MutantIndex, u32>)>,
     /// What observes mutants, woven while the device built that one.
     observers: Vec<Observer>,
     /// The time that building it took.
@@ -170,7 +170,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             baselines: Vec::new(),
             dropped: ByTest::filled(None, tests.len()),
             full_module: None,
-            ahead: Vec::new(),
+            prefetched: Vec::new(),
             observers: Vec::new(),
             settings,
             full_build_time: Duration::ZERO,
@@ -225,7 +225,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             Strategy::Schemata => Effort::Quick,
             Strategy::Rebuild => Effort::Full,
         };
-        let begun = Instant::now();
+        let started = Instant::now();
         let module = match self.build_and_load_first(&woven, (pairs, effort, per_launch), observed)? {
             Ok(module) => module,
             // The backend or the device cannot handle some mutant; it is identified when modules are built for running.
@@ -234,9 +234,9 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
             Err(why) => return Err(Error::internal(why)),
         };
-        self.full_build_time = begun.elapsed();
+        self.full_build_time = started.elapsed();
         self.per_launch = per_launch;
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut baselines = Vec::new();
         let tests: Vec<(TestIndex, &Test)> = self.dropped.positions().zip(self.tests).collect();
         let mut jointly = joint_baselines::establish(
@@ -276,7 +276,7 @@ impl<'a, 'c> Engine<'a, 'c> {
             }
         }
         self.baselines = baselines;
-        self.cost.run += begun.elapsed();
+        self.cost.run += started.elapsed();
         self.full_module = Some(module);
         Ok(())
     }
@@ -298,15 +298,15 @@ impl<'a, 'c> Engine<'a, 'c> {
                 part.iter().for_each(|m| found[part_of(m)].reached.fill(false));
                 continue;
             }
-            let begun = Instant::now();
+            let started = Instant::now();
             let Observer { code, layout, .. } = match woven.next().filter(|woven| woven.mutants == part) {
                 Some(woven) => woven,
                 None => self.weave_observer(part)?,
             };
             let program = self.executors[0].load(&code)?;
-            self.cost.build += begun.elapsed();
+            self.cost.build += started.elapsed();
             self.cost.builds += 1;
-            let begun = Instant::now();
+            let started = Instant::now();
             for t in 0..tests {
                 if self.settings.is_over() {
                     part.iter().for_each(|m| found[part_of(m)].reached[t] = false);
@@ -333,7 +333,7 @@ impl<'a, 'c> Engine<'a, 'c> {
                     self.cost.pruned_pairs += u64::from(found.reached[t] && !found.runs[t]);
                 }
             }
-            self.cost.run += begun.elapsed();
+            self.cost.run += started.elapsed();
             self.executors[0].unload(program);
         }
         Ok(found)
@@ -458,7 +458,7 @@ impl<'a, 'c> Engine<'a, 'c> {
                 sizes.max().unwrap_or(1)
             }
         };
-        let begun = Instant::now();
+        let started = Instant::now();
         // One mutant runs only a few times: optimising its module pays off only for launches that take long without it.
         let runs = module_sizing::estimated_time(&self.baselines, std::slice::from_ref(case), true, |t| t.run_time);
         let effort = match self.options.strategy {
@@ -472,7 +472,7 @@ impl<'a, 'c> Engine<'a, 'c> {
                 return case_decided(case);
             }
         };
-        self.cost.build += begun.elapsed();
+        self.cost.build += started.elapsed();
         match module? {
             Ok(module) => {
                 self.run_in(&module, std::slice::from_mut(case), case_decided)?;

@@ -76,7 +76,7 @@ impl Engine<'_, '_> {
         case_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
     ) -> Result<&'c mut [Case]> {
         let mut rest = cases;
-        for (woven, numbers) in std::mem::take(&mut self.ahead) {
+        for (woven, numbers) in std::mem::take(&mut self.prefetched) {
             let is_in = |case: &Case| case.scenario.mutants.iter().all(|m| numbers.contains_key(m));
             rest.sort_by_key(|case| !is_in(case));
             let (inside, outside) = rest.split_at_mut(rest.partition_point(is_in));
@@ -85,9 +85,9 @@ impl Engine<'_, '_> {
                 inside.iter_mut().for_each(|case| case.outcome.leave_pending());
                 continue;
             }
-            let (begun, size) = (Instant::now(), numbers.len() as u64);
+            let (started, size) = (Instant::now(), numbers.len() as u64);
             let module = self.load(Ok(woven), numbers)?;
-            self.cost.build += begun.elapsed();
+            self.cost.build += started.elapsed();
             match module {
                 Ok(module) => {
                     self.cost.module_sizes.push(size);
@@ -134,7 +134,7 @@ impl Engine<'_, '_> {
         sizes: &mut Sizes,
     ) -> Result<Duration> {
         let mutants: Vec<MutantIndex> = cases.iter().flat_map(|c| c.scenario.mutants.iter().copied()).collect();
-        let begun = Instant::now();
+        let started = Instant::now();
         let module = match self.build_and_load(&mutants, false, Effort::Full, RunsPerLaunch::One)? {
             Ok(module) => module,
             Err(_) if cases.len() > 1 => {
@@ -144,14 +144,14 @@ impl Engine<'_, '_> {
             Err(why) => {
                 cases[0].outcome.refuse_build(&why);
                 case_decided(&cases[0])?;
-                return Ok(begun.elapsed());
+                return Ok(started.elapsed());
             }
         };
-        let build = begun.elapsed();
+        let build = started.elapsed();
         let Some(times) = self.time_original(&module)? else {
             self.unload(&module);
             self.run_distrusted(cases, case_decided, sizes)?;
-            return Ok(begun.elapsed());
+            return Ok(started.elapsed());
         };
         let time_here =
             module_sizing::estimated_time(&self.baselines, cases, self.options.full_matrix, |t| times[&t.position]);
@@ -185,7 +185,7 @@ impl Engine<'_, '_> {
 
     /// Returns how long the original takes in a module, by position of the test; `None` if its outputs there differ.
     fn time_original(&mut self, module: &LoadedModule) -> Result<Option<BTreeMap<TestIndex, Duration>>> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut times = BTreeMap::new();
         for baseline in &self.baselines {
             self.cost.executions += 1;
@@ -199,7 +199,7 @@ impl Engine<'_, '_> {
                 None => return Ok(None),
             };
         }
-        self.cost.run += begun.elapsed();
+        self.cost.run += started.elapsed();
         Ok(Some(times))
     }
 

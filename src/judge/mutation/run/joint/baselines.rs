@@ -97,7 +97,7 @@ impl Program<'_> {
             })
             .collect();
         let runs: Vec<JointRun> = (0..tests.len() as u32).map(|launch| JointRun { launch, words: [0; 2] }).collect();
-        let begun = Instant::now();
+        let started = Instant::now();
         let outcome = self.executor.sweep_jointly(
             self.program,
             &JointSweep {
@@ -112,7 +112,7 @@ impl Program<'_> {
             },
         )?;
         let JointOutcome::Ran { results, outputs, kernel_time, .. } = outcome else { return Ok(None) };
-        Ok(Some(Swept { results, outputs, kernel_time, wall_time: begun.elapsed() }))
+        Ok(Some(Swept { results, outputs, kernel_time, wall_time: started.elapsed() }))
     }
 }
 

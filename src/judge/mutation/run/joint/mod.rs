@@ -1,4 +1,4 @@
-//! Runs cases on many tests at once, in joint launches, ahead of the loop over the tests that asks for their verdicts:
+//! Runs cases on many tests at once, in joint launches, before the loop over the tests that asks for their verdicts:
 //! as many tests at a time as the device has room for. What joint launches cannot hold, or lose, that loop runs as on
 //! other devices.
 
@@ -34,9 +34,9 @@ const MOST_RUNS_ELSEWHERE: u32 = 1 << 11;
 /// Most runs in one joint sweep, with repeats.
 const MOST_SWEPT: usize = 1 << 19;
 
-/// Most runs that are made ahead at a time on a GPU, if all tests are run anyway. So many, because launches are of
+/// Most runs that are prefetched at a time on a GPU, if all tests are run anyway. So many, because launches are of
 /// tests whose work-groups have one size, and a launch of few runs takes as long as one of many.
-const MOST_AHEAD: usize = 1 << 22;
+const MOST_PREFETCHED: usize = 1 << 22;
 
 /// Most results that are kept before they are asked for.
 const MOST_RESULTS: usize = 1 << 23;
@@ -59,7 +59,7 @@ pub struct JointRuns<'a, 't> {
     settings: &'a RunSettings,
     /// By baseline: whether joint launches can hold it.
     joins: Vec<bool>,
-    /// By baseline: whether it was run ahead of time, or is one by one.
+    /// By baseline: whether it was prefetched, or is run one by one.
     is_done: Vec<bool>,
     /// By baseline that was run: what its runs show.
     results: BTreeMap<usize, Known>,
@@ -68,7 +68,7 @@ pub struct JointRuns<'a, 't> {
     detected_by: Vec<usize>,
     /// How many results these are, but for those of the window.
     count: usize,
-    /// What was begun and is not yet completed.
+    /// The sweep in flight.
     window: Option<Window>,
 }
 
@@ -110,10 +110,10 @@ impl<'a, 't> JointRuns<'a, 't> {
         Some(JointRuns { woven, module, baselines, settings, joins, is_done, results, detected_by, count, window })
     }
 
-    /// Has the device begin the tests behind baseline `t`, if all are to be run: what it found in this one is looked at
+    /// Has the device begin the tests after baseline `t`, if all are to be run: what it found in this one is looked at
     /// meanwhile.
-    fn look_ahead(&mut self, t: usize, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
-        let has_room = self.window.is_none() && self.count + self.most_ahead(device.executor) <= MOST_RESULTS;
+    fn prefetch_next(&mut self, t: usize, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
+        let has_room = self.window.is_none() && self.count + self.most_prefetched(device.executor) <= MOST_RESULTS;
         let mut next = (t..self.baselines.len()).filter(|u| !self.is_done[*u]);
         let Some(next) = next.next().filter(|_| self.settings.full_matrix && has_room) else { return Ok(()) };
         self.window = Some(self.window_at(next, device.executor, cases));
@@ -152,12 +152,12 @@ impl<'a, 't> JointRuns<'a, 't> {
         case.outcome.add(baseline.position, &baseline.test.name, &verdict);
     }
 
-    /// Returns how many runs are made ahead at a time.
-    fn most_ahead(&self, executor: &dyn Executor) -> usize {
+    /// Returns how many runs are prefetched at a time.
+    fn most_prefetched(&self, executor: &dyn Executor) -> usize {
         let most = match (self.settings.full_matrix, executor.device().kind == "gpu") {
-            (true, true) => MOST_AHEAD,
+            (true, true) => MOST_PREFETCHED,
             (true, false) => MOST_SWEPT,
-            // What a test that decides would leave undone is not run ahead any further than one launch has room.
+            // What a test that decides would leave undone is not prefetched any further than one launch has room.
             (false, _) => most_runs(executor) as usize,
         };
         most / self.settings.repeats.max(1) as usize
@@ -171,7 +171,7 @@ impl<'a, 't> JointRuns<'a, 't> {
     /// Returns what is to be run for baseline `t`: it, and as many of the following ones as are worth it. Those whose
     /// work-groups have the same size share launches.
     fn window_at(&mut self, t: usize, executor: &dyn Executor, cases: &[Case]) -> Window {
-        let most = self.most_ahead(executor).min(MOST_RESULTS.saturating_sub(self.count));
+        let most = self.most_prefetched(executor).min(MOST_RESULTS.saturating_sub(self.count));
         let most_tests = if self.settings.end.is_some() { TESTS_BEFORE_DEADLINE } else { usize::MAX };
         let limits = launch::Limits::of(executor.device(), self.settings.required_local);
         let (mut wanted, mut taken) = (Vec::new(), Vec::new());
@@ -190,10 +190,10 @@ impl<'a, 't> JointRuns<'a, 't> {
         taken.iter().for_each(|u| self.is_done[*u] = true);
         let factor = self.settings.factor.min(FIRST_FACTOR);
         let jobs = jobs(wanted, self.baselines, factor, self.most_swept());
-        Window { taken, jobs, hungry: Vec::new(), running: None }
+        Window { taken, jobs, out_of_fuel: Vec::new(), running: None }
     }
 
-    /// Does all that is left of what was begun, and enters what it shows.
+    /// Does all that is left of the sweep in flight, and enters what it shows.
     fn complete(&mut self, device: &mut Device<'_>, cases: &[Case]) -> Result<()> {
         while self.window.as_ref().is_some_and(Window::is_open) {
             let finished = self.finish(device)?;
@@ -216,8 +216,8 @@ impl<'a, 't> JointRuns<'a, 't> {
         let most = self.most_swept();
         let Some(window) = &mut self.window else { return Ok(()) };
         if window.jobs.is_empty() {
-            let hungry = std::mem::take(&mut window.hungry);
-            window.jobs = jobs(hungry, self.baselines, self.settings.factor, most);
+            let out_of_fuel = std::mem::take(&mut window.out_of_fuel);
+            window.jobs = jobs(out_of_fuel, self.baselines, self.settings.factor, most);
         }
         let Some(job) = window.jobs.pop() else { return Ok(()) };
         self.start(&job, device, cases)?;
@@ -246,7 +246,7 @@ impl<'a, 't> JointRuns<'a, 't> {
             let more = self.settings.factor > job.factor;
             let which = self.keep_group(&group, &results, &mut numbers, cases, more);
             if let Some(window) = self.window.as_mut().filter(|_| !which.is_empty()) {
-                window.hungry.push(Group { which, ..group });
+                window.out_of_fuel.push(Group { which, ..group });
             }
         }
     }
@@ -264,11 +264,11 @@ impl<'a, 't> JointRuns<'a, 't> {
         let allows_faults = self.baselines[group.t].test.launch.allows_faults;
         let known = self.results.entry(group.t).or_default();
         known.cases.reserve(group.which.len());
-        let mut hungry = Vec::new();
+        let mut out_of_fuel = Vec::new();
         for (c, number) in group.which.iter().zip(numbers) {
             let verdict = JointVerdict::of(results, number);
             if more && verdict.is_out_of_fuel() {
-                hungry.push(*c);
+                out_of_fuel.push(*c);
                 continue;
             }
             let shown = match () {
@@ -289,7 +289,7 @@ impl<'a, 't> JointRuns<'a, 't> {
             };
             known.cases.push((*c as u32, shown));
         }
-        hungry
+        out_of_fuel
     }
 
     /// Returns the cases that are to be run on baseline `t`, by what their mutants make of its NDRange. Those that need
@@ -373,7 +373,7 @@ impl Sweeper for JointRuns<'_, '_> {
             self.window = Some(self.window_at(t, device.executor, cases));
             self.complete(device, cases)?;
         }
-        self.look_ahead(t, device, cases)?;
+        self.prefetch_next(t, device, cases)?;
         let done = self.enter(t, cases);
         device.cost.pairs += done.len() as u64;
         reports.report(cases, &done, t)

@@ -6,15 +6,15 @@ use kassay_suite::launch::{Launch, NdRange};
 
 use crate::mutation::run::baseline::TestBaseline;
 
-/// Tests that are run ahead of time together.
+/// Tests that are prefetched together.
 #[derive(Debug)]
 pub struct Window {
     pub taken: Vec<usize>,
     /// What is still to be run, the next one last.
     pub jobs: Vec<Job>,
-    /// What ran out of fuel and may have more. It is run behind all jobs: a launch takes as long as its slowest run,
+    /// What ran out of fuel and may have more. It is run after all jobs: a launch takes as long as its slowest run,
     /// and most of these run to the end of their fuel, so they had better do so side by side.
-    pub hungry: Vec<Group>,
+    pub out_of_fuel: Vec<Group>,
     /// What the device is at.
     pub running: Option<Job>,
 }
@@ -22,7 +22,7 @@ pub struct Window {
 impl Window {
     /// Returns whether something is still to be run, or to be looked at.
     pub fn is_open(&self) -> bool {
-        self.running.is_some() || !self.jobs.is_empty() || !self.hungry.is_empty()
+        self.running.is_some() || !self.jobs.is_empty() || !self.out_of_fuel.is_empty()
     }
 }
 
@@ -55,7 +55,7 @@ impl Job {
 }
 
 /// Makes jobs of groups, each of groups whose work-groups have the same size, because all of a launch have. The largest
-/// is the last one, which is begun first: what is looked at meanwhile has the most time then.
+/// is the last one, which is started first: what is looked at meanwhile has the most time then.
 pub fn jobs(groups: Vec<Group>, baselines: &[TestBaseline<'_>], factor: f64, most: usize) -> Vec<Job> {
     let mut classes: BTreeMap<[u64; 3], Vec<Group>> = BTreeMap::new();
     for group in groups {

@@ -37,7 +37,7 @@ pub struct LaunchParams<'a> {
     pub probe: Option<Span>,
     /// What the probe buffer begins with.
     pub head: Option<Span>,
-    /// Memory behind the probe buffer that stays on the device.
+    /// Memory after the probe buffer that stays on the device.
     pub kept: Option<Kept>,
     /// Positions of the arguments to read back.
     pub outputs: &'a [u32],
@@ -114,7 +114,7 @@ pub fn run(
     done
 }
 
-/// Returns the probe buffer of `probe` bytes with the memory that stays behind it: the one that an earlier launch of
+/// Returns the probe buffer of `probe` bytes with the memory after it that is kept: the one that an earlier launch of
 /// the program left, or a new one. The probe buffer's own bytes are not zeroed here.
 fn with_kept(
     context: &Context,

@@ -36,9 +36,9 @@ use crate::exec::protocol::{Connection, Reply, Request};
 /// The most that a kernel can print, in bytes.
 pub const MAX_OUTPUT: u64 = 64 << 20;
 
-/// Serves the parent behind standard input, which is a socket, until the parent hangs up. The first message has the
-/// shared memory. `joint_ptx`: `runtime-cl/joint_ptx.cl` as PTX, which the driver of NVIDIA builds in much less time
-/// than its source.
+/// Serves the parent at the other end of standard input, which is a socket, until the parent hangs up. The first
+/// message has the shared memory. `joint_ptx`: `runtime-cl/joint_ptx.cl` as PTX, which the driver of NVIDIA builds in
+/// much less time than its source.
 ///
 /// # Errors
 /// `Internal` if these are not what a parent passes.

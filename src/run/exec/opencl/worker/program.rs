@@ -31,7 +31,7 @@ pub struct LoadedProgram {
     entry: CString,
     /// Number of arguments that the kernel takes.
     pub args: u32,
-    /// The probe buffer of the last launch, if memory behind it is kept for the next one.
+    /// The probe buffer of the last launch, if memory after it is kept for the next one.
     pub kept: RefCell<Option<Memory>>,
     /// Whether images and samplers are what `lower::image_buffers` makes of them. Such code is for devices that
     /// are given plain memory only: sub-buffers, too, may be pointers.
@@ -51,8 +51,8 @@ impl LoadedProgram {
         let sizes = &sizes[..range.dims.min(3) as usize];
         let (bytes, sizes) = (size_of_val(sizes), sizes.as_ptr().cast());
         let ask = |what| {
-            let told = kernel::get_kernel_sub_group_info(self.kernel(), device, what, bytes, sizes);
-            u32::try_from(told.ok()?.to_size()).ok().filter(|number| *number > 0)
+            let answered = kernel::get_kernel_sub_group_info(self.kernel(), device, what, bytes, sizes);
+            u32::try_from(answered.ok()?.to_size()).ok().filter(|number| *number > 0)
         };
         let size = ask(CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE)?;
         Some(FormedSubGroups { size, count: ask(CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE) })
@@ -107,12 +107,12 @@ pub fn load(
         },
         Target::Ptx => create_program_with_ptx(context, device, code),
         Target::Source => program::create_program_with_source(context.get(), &[&String::from_utf8_lossy(code)]),
-        Target::Host => Err(CL_INVALID_BINARY),
+        Target::Native => Err(CL_INVALID_BINARY),
     };
     let created = match target {
         Target::Ptx => "clCreateProgramWithBinary",
         Target::Source => "clCreateProgramWithSource",
-        Target::SpirV | Target::Host => "clCreateProgramWithIL",
+        Target::SpirV | Target::Native => "clCreateProgramWithIL",
     };
     let program = Program(raw.map_err(|code| refused(created, code))?);
     if let Err(code) = program::build_program(program.0, &[device], &options, None, std::ptr::null_mut()) {
@@ -139,7 +139,7 @@ pub fn load(
 
 /// Creates a program of the text of PTX; the error is OpenCL's.
 pub fn create_program_with_ptx(context: &Context, device: cl_device_id, ptx: &[u8]) -> Result<cl_program, cl_int> {
-    // NVIDIA's driver takes the text with a NUL behind it.
+    // NVIDIA's driver takes the text with a NUL at its end.
     let text = [ptx, b"\0"].concat();
     // SAFETY: the device belongs to the context, and the text lives through the call, which copies it.
     unsafe { program::create_program_with_binary(context.get(), &[device], &[&text]) }

@@ -12,7 +12,7 @@ use crate::exec::protocol::Reply;
 /// What became of the launch and of the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// The launch was not begun, and others can be.
+    /// The launch was not started, and others can be.
     Refused,
     /// The device began the launch and stopped it, and with it the context.
     Stopped,
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     /// The kind of reply, and the error in it.
-    fn told(refusal: Refusal) -> (&'static str, String) {
+    fn described(refusal: Refusal) -> (&'static str, String) {
         match refusal.reply() {
             Reply::Rejected { error, .. } => ("rejected", error),
             Reply::Stopped { error } => ("stopped", error),
@@ -96,29 +96,40 @@ mod tests {
     #[test]
     fn a_launch_that_ends_with_a_code_was_stopped_by_the_device() {
         for code in [-36, -5, -14, -9999] {
-            assert_eq!(told(Refusal::ended(code)).0, "stopped", "{code}");
+            assert_eq!(described(Refusal::ended(code)).0, "stopped", "{code}");
         }
-        assert_eq!(told(Refusal::ended(-36)).1, "CL_INVALID_COMMAND_QUEUE");
-        assert_eq!(told(Refusal::ended(-4)).0, "rejected", "the device only had no memory");
+        assert_eq!(described(Refusal::ended(-36)).1, "CL_INVALID_COMMAND_QUEUE");
+        assert_eq!(described(Refusal::ended(-4)).0, "rejected", "the device only had no memory");
     }
 
     #[test]
     fn a_launch_that_the_driver_does_not_take_is_rejected_as_long_as_the_queue_works() {
         for code in [-5, -52, -54, -55, -63] {
-            assert_eq!(told(Refusal::driver("global size [64]", code).after(Ok(()), false)).0, "rejected", "{code}");
-            assert_eq!(told(Refusal::driver("global size [64]", code).after(Ok(()), true)).0, "rejected", "{code}");
+            assert_eq!(
+                described(Refusal::driver("global size [64]", code).after(Ok(()), false)).0,
+                "rejected",
+                "{code}"
+            );
+            assert_eq!(
+                described(Refusal::driver("global size [64]", code).after(Ok(()), true)).0,
+                "rejected",
+                "{code}"
+            );
         }
     }
 
     #[test]
     fn a_queue_that_does_not_work_any_more_was_broken_by_a_launch() {
         let refused = || Refusal::driver("putting the inputs back", -5);
-        assert_eq!(told(refused().after(Err(-36), true)), ("stopped", "CL_INVALID_COMMAND_QUEUE".into()));
-        assert_eq!(told(refused().after(Err(-36), false)), ("lost", "CL_INVALID_COMMAND_QUEUE".into()));
-        assert_eq!(told(refused().after(Err(-6), true)).0, "rejected", "only memory is wanting");
+        assert_eq!(described(refused().after(Err(-36), true)), ("stopped", "CL_INVALID_COMMAND_QUEUE".into()));
+        assert_eq!(described(refused().after(Err(-36), false)), ("lost", "CL_INVALID_COMMAND_QUEUE".into()));
+        assert_eq!(described(refused().after(Err(-6), true)).0, "rejected", "only memory is wanting");
         // The code with which the launch ended says more than those that follow.
-        assert_eq!(told(Refusal::ended(-14).after(Err(-5), true)).1, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST");
+        assert_eq!(
+            described(Refusal::ended(-14).after(Err(-5), true)).1,
+            "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"
+        );
         // What kassay itself finds wrong with a launch remains that.
-        assert_eq!(told(outside().after(Ok(()), false)).0, "rejected");
+        assert_eq!(described(outside().after(Ok(()), false)).0, "rejected");
     }
 }

@@ -93,7 +93,7 @@ pub struct Groups {
     was_reset: bool,
     /// Linear numbers of the groups that have begun, in that order, which is the order in which work-items
     /// are numbered.
-    begun: Vec<u64>,
+    started: Vec<u64>,
 }
 
 /// What to do after stamps have been taken.
@@ -111,7 +111,7 @@ const RESET_FROM: u32 = 1 << 31;
 impl Groups {
     /// No slots; stamps begin with 1.
     pub fn new() -> Groups {
-        Groups { slots: Vec::new(), next: 1, launch: 1, stride: 1, was_reset: false, begun: Vec::new() }
+        Groups { slots: Vec::new(), next: 1, launch: 1, stride: 1, was_reset: false, started: Vec::new() }
     }
 
     /// Begins a launch whose groups have at most `items` work-items.
@@ -124,7 +124,7 @@ impl Groups {
         self.launch = self.next;
         self.was_reset = false;
         self.stride = items + 1;
-        self.begun.clear();
+        self.started.clear();
         reset
     }
 
@@ -136,7 +136,7 @@ impl Groups {
         }
         self.slots[index].active = false;
         let (stamp, reset) = self.take_stamp();
-        let sequence = self.begun.len() as u32;
+        let sequence = self.started.len() as u32;
         let first = sequence.wrapping_mul(self.stride);
         let old = u64::from(self.launch) << 32;
         *self.slots[index] = ShadowGroup {
@@ -149,18 +149,18 @@ impl Groups {
             active: true,
             ..ShadowGroup::default()
         };
-        self.begun.push(group);
+        self.started.push(group);
         reset
     }
 
     /// Returns whether the numbers for work-items are used up, so that no further group can be distinguished.
     pub fn are_used_up(&self) -> bool {
-        (self.begun.len() as u64 + 1) * u64::from(self.stride) > ITEM
+        (self.started.len() as u64 + 1) * u64::from(self.stride) > ITEM
     }
 
     /// The linear number, as the kernel sees its id, of the group that began after `group` others.
     pub fn linear(&self, group: u64) -> u64 {
-        usize::try_from(group).ok().and_then(|n| self.begun.get(n).copied()).unwrap_or(group)
+        usize::try_from(group).ok().and_then(|n| self.started.get(n).copied()).unwrap_or(group)
     }
 
     /// Ends the group of a slot.

@@ -1,6 +1,6 @@
 //! Describes a launch to the race detector: its grid, the objects in memory, and the identity of accesses.
 
-use kassay_model::native::table::{HostTable, Space};
+use kassay_model::native::table::{NativeTable, Space};
 
 /// Kinds of memory that barriers and fences order separately (`cl_mem_fence_flags`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ pub struct Area {
 
 impl Area {
     /// The area of an object that is not an image. Private and constant memory needs no shadow.
-    pub fn of(table: &HostTable, object: u32, bytes: u64) -> Area {
+    pub fn of(table: &NativeTable, object: u32, bytes: u64) -> Area {
         let index = object as usize;
         let space = table.objects.get(index).map_or(Space::Private, |o| o.space);
         let granule = table.granule.get(index).copied().filter(|g| g.is_power_of_two()).unwrap_or(1);

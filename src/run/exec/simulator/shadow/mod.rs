@@ -29,7 +29,7 @@ mod second_pass;
 mod sites;
 
 use kassay_base::error::{Error, Result};
-use kassay_model::native::table::{HostTable, Mode, Scope};
+use kassay_model::native::table::{Mode, NativeTable, Scope};
 
 use crate::exec::simulator::observation::Conflict;
 pub use fast_path::{CheckKind, FastPath};
@@ -75,7 +75,7 @@ pub struct Shadow {
 
 impl Shadow {
     /// A race detector for code with this table.
-    pub fn new(table: &HostTable) -> Shadow {
+    pub fn new(table: &NativeTable) -> Shadow {
         let sub_groups = table.barriers.iter().any(|b| b.sub_group);
         let edges = table.synchronises || sub_groups || table.accesses.iter().any(|a| a.ordering.is_some());
         let sites = sites::sites(table);
@@ -285,7 +285,7 @@ impl Shadow {
         initialised
     }
 
-    /// All work-items of the group have waited for the copies that were begun.
+    /// All work-items of the group have waited for the copies that were started.
     pub fn wait(&mut self, slot: u32) {
         self.complete_pending_write();
         if let Some(slot) = self.groups.slot_mut(slot) {
@@ -379,11 +379,11 @@ mod tests {
             builtin: None,
         };
         let object = |space| Object { name: String::new(), space, storage: Storage::Argument(0), element: 4 };
-        Shadow::new(&HostTable {
+        Shadow::new(&NativeTable {
             objects: [Space::Global, Space::Local].map(object).to_vec(),
             accesses: [Mode::Read, Mode::Write].map(access).to_vec(),
             granule: vec![4; 2],
-            ..HostTable::default()
+            ..NativeTable::default()
         })
     }
 

@@ -1,6 +1,6 @@
 //! Summarises access sites for the race detector.
 
-use kassay_model::native::table::{AccessSite, HostTable, Mode, Ordering, Scope, Space};
+use kassay_model::native::table::{AccessSite, Mode, NativeTable, Ordering, Scope, Space};
 
 use super::launch::Memory;
 
@@ -47,17 +47,17 @@ impl Site {
 }
 
 /// All access sites of the table.
-pub fn sites(table: &HostTable) -> Vec<Site> {
+pub fn sites(table: &NativeTable) -> Vec<Site> {
     table.accesses.iter().map(Site::of).collect()
 }
 
 /// Returns whether some atomic's scope is narrower than `scope`.
-pub fn has_narrower_scopes(table: &HostTable, scope: Scope) -> bool {
+pub fn has_narrower_scopes(table: &NativeTable, scope: Scope) -> bool {
     table.accesses.iter().filter_map(|a| a.ordering).any(|o| o.scope < scope)
 }
 
 /// Returns whether some access may write to the object.
-pub fn may_write(table: &HostTable, object: u32) -> bool {
+pub fn may_write(table: &NativeTable, object: u32) -> bool {
     let space = table.objects.get(object as usize).map(|o| o.space);
     table.accesses.iter().filter(|a| matches!(a.mode, Mode::Write | Mode::Atomic)).any(|a| match a.object {
         Some(only) => only == object,
@@ -66,7 +66,7 @@ pub fn may_write(table: &HostTable, object: u32) -> bool {
 }
 
 /// Returns whether some access is atomic.
-pub fn has_atomics(table: &HostTable) -> bool {
+pub fn has_atomics(table: &NativeTable) -> bool {
     table.accesses.iter().any(|a| matches!(a.mode, Mode::Atomic | Mode::AtomicRead))
 }
 

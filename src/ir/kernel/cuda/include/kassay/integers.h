@@ -49,7 +49,7 @@ __device__ unsigned __kassay_abs_diff(unsigned, unsigned) KASSAY_AS("_Z8abs_diff
 KASSAY_INNER unsigned __sad(int x, int y, unsigned z) { return __kassay_abs_diff(x, y) + z; }
 KASSAY_INNER unsigned __usad(unsigned x, unsigned y, unsigned z) { return __kassay_abs_diff(x, y) + z; }
 
-/* Of 0, OpenCL's clz is the number of bits, too. */
+/* For 0, OpenCL's clz is the number of bits, too. */
 __device__ int __clz(int) KASSAY_AS("_Z3clzi");
 __device__ long __kassay_clz(long) KASSAY_AS("_Z3clzl");
 KASSAY_INNER int __clzll(long long x) { return (int)__kassay_clz((long)x); }

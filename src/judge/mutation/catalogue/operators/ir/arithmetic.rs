@@ -90,7 +90,7 @@ fn is_truth(ty: Type<'_>) -> bool {
 
 fn arithmetic(subject: &Subject<'_>, found: &mut OperatorOutput) {
     for site in sites(subject, |inst| is_arithmetic(inst.opcode()) && is_number(inst.ty())) {
-        // Of booleans most of these are the same.
+        // For booleans, most of these are the same.
         if is_truth(site.inst.ty()) {
             site.exclude(IAO.id, "it computes booleans", found);
             continue;

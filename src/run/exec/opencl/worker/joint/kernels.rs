@@ -59,7 +59,7 @@ impl JointKernels {
         let refused = |code| Refusal::driver("compiling what compares the runs of joint launches", code);
         let created = match target {
             Target::Ptx => create_program_with_ptx(context, device, ptx.as_bytes()),
-            Target::SpirV | Target::Source | Target::Host => {
+            Target::SpirV | Target::Source | Target::Native => {
                 program::create_program_with_source(context.get(), &[SOURCE])
             }
         };

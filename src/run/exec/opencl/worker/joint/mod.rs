@@ -64,7 +64,7 @@ struct Sweep<'a> {
     /// Three words each.
     runs: &'a [[[u8; 4]; 3]],
     /// Where the memories of runs begin in the arena.
-    behind_fixed: u64,
+    after_fixed: u64,
     buffers: Buffers,
     /// The part of the probe buffer that is reset.
     _slots: Memory,
@@ -78,7 +78,7 @@ struct Sweep<'a> {
 struct Round {
     count: usize,
     groups: u64,
-    /// Bytes of their memories, which lie one behind the other.
+    /// Bytes of their memories, which lie one after the other.
     memory: usize,
     segments: Vec<Segment>,
     runs: Vec<Run>,
@@ -160,7 +160,7 @@ impl<'a> Sweep<'a> {
             kernels,
             joint,
             runs,
-            behind_fixed: (joint.kept + fixed.len() as u64).next_multiple_of(128),
+            after_fixed: (joint.kept + fixed.len() as u64).next_multiple_of(128),
             buffers,
             _slots: slots,
             head,
@@ -191,7 +191,7 @@ impl<'a> Sweep<'a> {
             }
             if self.joint.memories {
                 let to = results.get_mut(left..left + round.memory).ok_or_else(outside)?;
-                read(self.queue, &self.buffers.arena.memory, self.behind_fixed as usize, to)?;
+                read(self.queue, &self.buffers.arena.memory, self.after_fixed as usize, to)?;
                 left += round.memory;
             }
             first += round.count;
@@ -209,7 +209,7 @@ impl<'a> Sweep<'a> {
         let items: u64 = self.joint.local.iter().product();
         let most = self.joint.most_runs.max(1) as usize;
         let mut round = Round { count: 0, groups: 0, memory: 0, segments: Vec::new(), runs: Vec::new() };
-        let (mut memory, mut current) = (self.behind_fixed, None);
+        let (mut memory, mut current) = (self.after_fixed, None);
         for run in self.runs[first..].iter().take(most) {
             let [number, words @ ..] = run.map(u32::from_le_bytes);
             let of = self.joint.launches.get(number as usize).ok_or_else(outside)?;
@@ -252,7 +252,7 @@ impl<'a> Sweep<'a> {
             round.count += 1;
         }
         put(&mut self.head, header::SEGMENTS, round.segments.len() as u32);
-        round.memory = usize::try_from(memory - self.behind_fixed).map_err(|_| outside())?;
+        round.memory = usize::try_from(memory - self.after_fixed).map_err(|_| outside())?;
         Ok(round)
     }
 

@@ -1,11 +1,11 @@
-//! Kernels have woven twins, and programs do not notice.
+//! Kernels have woven replacements, and programs do not notice.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Process, Program, Spool, WAYS, Way, assert_same};
 use crate::kassay::{Kassay, Manner};
 
-/// Runs a program natively and with twins, by both ways, and wants the same end and the same output.
+/// Runs a program natively and with replacements, by both ways, and wants the same end and the same output.
 fn same(program: &str, arguments: &[&str]) -> Vec<(Spool, Vec<Value>)> {
     with(program, arguments, "{}", Manner::Weave, &[])
 }
@@ -28,7 +28,7 @@ fn with(
         assert_same(&native, &command.output().unwrap());
         for process in spool.processes() {
             process.check_counts();
-            process.check_twins();
+            process.check_replacements();
         }
         (spool, kassay.asked())
     };
@@ -58,7 +58,7 @@ fn probes_are_there_however_a_process_ends() {
             assert_eq!((&asked[0]["schema"], &asked[0]["ask"]), (&json!("kassay.ask/1"), &json!("weave")));
             assert_eq!((&asked[0]["program"], &asked[0]["mutant"]), (&process.kernels[0]["program"], &Value::Null));
             assert!(reasons(&process).is_empty());
-            // Captured contents are those of the twin's launches, which computed the same.
+            // Captured contents are those of the replacement's launches, which computed the same.
             let last = process.launches_of("more").pop().unwrap();
             assert_eq!(spool.integers(&last["memory"][0]["after"]), [4]);
         }
@@ -70,8 +70,8 @@ fn probes_are_read_where_devices_have_memory_of_their_own() {
     let config = r#"{"read_probes": true}"#;
     for (program, arguments, kernel, count) in [
         ("ends", ["return", "5"].as_slice(), "more", 5),
-        ("twins", &["contexts"], "more", 5),
-        ("twins", &["threads"], "add", 800),
+        ("replacements", &["contexts"], "more", 5),
+        ("replacements", &["threads"], "add", 800),
     ] {
         for (spool, _) in with(program, arguments, config, Manner::Weave, &[]) {
             let process = spool.process();
@@ -91,7 +91,7 @@ fn the_mutant_goes_to_kassay_and_into_the_list_of_probes() {
 }
 
 #[test]
-fn arguments_of_all_kinds_reach_the_twin() {
+fn arguments_of_all_kinds_reach_the_replacement() {
     for (spool, _) in same("arguments", &[]) {
         let process = spool.process();
         assert_eq!((process.count("scale", "woven"), process.count("add", "woven")), (1, 4));
@@ -107,15 +107,15 @@ fn arguments_of_all_kinds_reach_the_twin() {
         let out = launch["arguments"][1]["memory"].as_u64().unwrap();
         assert_eq!(spool.integers(&launch["memory"][usize::try_from(out).unwrap()]["after"]), [42]);
     }
-    for (spool, _) in same("twins", &["member"]) {
+    for (spool, _) in same("replacements", &["member"]) {
         let process = spool.process();
         assert_eq!((process.count("through", "woven"), process.total("through")), (2, 2));
     }
 }
 
 #[test]
-fn the_twin_is_told_the_sizes_of_its_arguments() {
-    for (spool, _) in same("twins", &["sizes"]) {
+fn the_replacement_gets_the_sizes_of_its_arguments() {
+    for (spool, _) in same("replacements", &["sizes"]) {
         let process = spool.process();
         assert_eq!((process.count("fill", "woven"), process.count("fill", "plain")), (9, 0));
         assert_eq!(process.count("fill", "refused") + process.count("", "refused"), 2);
@@ -135,7 +135,7 @@ fn queues_events_and_threads_work_as_ever() {
         assert_eq!((process.count("twice", "woven"), process.count("more", "woven")), (3, 801));
         assert_eq!((process.total("twice"), process.total("more"), asked.len()), (12, 804, 1));
     }
-    for (spool, asked) in same("twins", &["threads"]) {
+    for (spool, asked) in same("replacements", &["threads"]) {
         let process = spool.process();
         assert_eq!((process.count("add", "woven"), process.total("add")), (800, 800));
         // Eight first launches, one request. A launch during which another thread's runs may be compared in vain.
@@ -146,7 +146,7 @@ fn queues_events_and_threads_work_as_ever() {
 
 #[test]
 fn variables_belong_to_one_build_of_one_program() {
-    for (spool, _) in same("twins", &["variables"]) {
+    for (spool, _) in same("replacements", &["variables"]) {
         let process = spool.process();
         assert_eq!((process.count("bump", "woven"), process.count("look", "woven")), (5, 2), "{:?}", process.notes);
     }
@@ -154,7 +154,7 @@ fn variables_belong_to_one_build_of_one_program() {
 
 #[test]
 fn contexts_and_memory_go_when_they_would() {
-    for (spool, asked) in same("twins", &["contexts"]) {
+    for (spool, asked) in same("replacements", &["contexts"]) {
         let process = spool.process();
         assert_eq!((process.count("more", "woven"), asked.len()), (5, 1), "{:?}", process.notes);
         // The file is used again by the next context.
@@ -163,13 +163,13 @@ fn contexts_and_memory_go_when_they_would() {
 }
 
 #[test]
-fn a_child_has_files_and_twins_of_its_own() {
-    let native = Program::new("twins").native(&["forked"]);
+fn a_child_has_files_and_replacements_of_its_own() {
+    let native = Program::new("replacements").native(&["forked"]);
     if !String::from_utf8_lossy(&native.stdout).contains("child 11") {
         // This driver does not let a child go on.
         return;
     }
-    for (spool, asked) in same("twins", &["forked"]) {
+    for (spool, asked) in same("replacements", &["forked"]) {
         let processes = spool.processes();
         let woven: Vec<u64> = processes.iter().map(|process| process.count("more", "woven")).collect();
         let recorded: Vec<u32> = processes.iter().map(|process| process.total("more")).collect();
@@ -224,7 +224,7 @@ fn without_an_answer_launches_run_as_they_are() {
 
 #[test]
 fn a_socket_that_is_gone_or_was_never_there_changes_nothing() {
-    for (spool, _) in with("twins", &["two"], "{}", Manner::Vanish, &[]) {
+    for (spool, _) in with("replacements", &["two"], "{}", Manner::Vanish, &[]) {
         let process = spool.process();
         assert_eq!((process.count("more", "woven"), process.count("less", "plain")), (1, 1));
         assert_eq!(reasons(&process), ["no-answer"]);
@@ -237,7 +237,7 @@ fn a_socket_that_is_gone_or_was_never_there_changes_nothing() {
 }
 
 #[test]
-fn twins_need_room_for_their_probes() {
+fn replacements_need_room_for_their_probes() {
     let program = Program::new("ends");
     let native = program.native(&["return", "3"]);
     for way in WAYS {
@@ -262,7 +262,7 @@ fn a_late_launch_that_covers_something_new_is_kept() {
         (r#"{"sample_by_coverage": true, "max_launches": 1}"#, "705", None),
         ("{}", "705", None),
     ] {
-        for (spool, _) in with("twins", &["late", last], config, Manner::Weave, &[]) {
+        for (spool, _) in with("replacements", &["late", last], config, Manner::Weave, &[]) {
             let late = last.parse::<i32>().unwrap() - 5;
             let process = spool.process();
             let kept = process.launches_of("step");
@@ -290,9 +290,9 @@ fn a_late_launch_that_covers_something_new_is_kept() {
 }
 
 #[test]
-fn launches_without_twins_are_not_kept_for_what_they_might_cover() {
+fn launches_without_replacements_are_not_kept_for_what_they_might_cover() {
     let config = r#"{"sample_by_coverage": true}"#;
-    for (spool, _) in with("twins", &["late", "800"], config, Manner::Close, &[]) {
+    for (spool, _) in with("replacements", &["late", "800"], config, Manner::Close, &[]) {
         let process = spool.process();
         assert_eq!((process.count("step", "plain"), process.launches_of("step").len()), (800, 8));
         assert!(process.launches.iter().all(|launch| launch["new_coverage"].is_null()));
@@ -300,7 +300,7 @@ fn launches_without_twins_are_not_kept_for_what_they_might_cover() {
 }
 
 #[test]
-fn a_twin_that_does_something_else_never_takes_the_kernels_place() {
+fn a_replacement_that_does_something_else_never_takes_the_kernels_place() {
     let spoil = |from, to| Manner::Spoil(from, to);
     for (manner, woven, config) in [
         (spoil("+= 1;", "+= 9;"), 0, r#"{"max_launches": 0}"#),
@@ -317,20 +317,20 @@ fn a_twin_that_does_something_else_never_takes_the_kernels_place() {
         }
     }
     // Kernels that share variables: if one differs, none is woven.
-    for (spool, _) in with("twins", &["variables"], "{}", spoil("counter += 1", "counter += 2"), &[]) {
+    for (spool, _) in with("replacements", &["variables"], "{}", spoil("counter += 1", "counter += 2"), &[]) {
         let process = spool.process();
         assert_eq!((process.count("bump", "woven"), process.count("look", "woven")), (0, 0));
     }
     for (spool, _) in with("memory", &[], "{}", spoil("get_global_id(0)", "(get_global_id(0) ^ 1)"), &[]) {
         assert!(!reasons(&spool.process()).is_empty());
     }
-    for (spool, _) in with("twins", &["member"], "{}", spoil("AT[0] +", "AT[0] -"), &[]) {
+    for (spool, _) in with("replacements", &["member"], "{}", spoil("AT[0] +", "AT[0] -"), &[]) {
         assert_eq!(reasons(&spool.process()), ["differs-when-woven"]);
     }
 }
 
 #[test]
-fn without_comparison_a_twin_does_whatever_it_does() {
+fn without_comparison_a_replacement_does_whatever_it_does() {
     let program = Program::new("ends");
     let spool = Spool::new(r#"{"verify": "none"}"#);
     let kassay = Kassay::start(spool.folder.path(), Manner::Spoil("+= 1;", "+= 9;"));

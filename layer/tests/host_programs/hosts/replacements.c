@@ -1,4 +1,4 @@
-// What twins of kernels must keep: by the first argument. Launches are few and their order is fixed, so that probes can be
+// What replacements of kernels must keep: by the first argument. Launches are few and their order is fixed, so that probes can be
 // counted by hand.
 #include "host.h"
 

@@ -1,4 +1,4 @@
-//! Twins of the program's kernel objects: what a woven kernel is given before a launch.
+//! Replacements of the program's kernel objects: what a woven kernel is given before a launch.
 
 use std::ffi::CString;
 use std::sync::{Arc, Mutex};
@@ -14,9 +14,9 @@ use crate::lock::lock;
 use crate::program::Build;
 use crate::shadow::kernel::{Bytes, Settings};
 
-/// The twin of one of the program's kernel objects. Threads that launch it at the same time get a woven kernel each, so
-/// that arguments can be set without a lock.
-pub struct Twin {
+/// The replacement of one of the program's kernel objects. Threads that launch it at the same time get a woven kernel
+/// each, so that arguments can be set without a lock.
+pub struct Replacement {
     pub woven: Arc<Woven>,
     name: CString,
     module: Arc<Owned>,
@@ -72,9 +72,9 @@ impl Ready {
     }
 }
 
-impl Twin {
-    /// Returns the twin of a kernel object of a build of the program.
-    pub unsafe fn new(woven: &Arc<Woven>, name: &str, build: &Arc<Build>) -> Result<Twin, Why> {
+impl Replacement {
+    /// Returns the replacement of a kernel object of a build of the program.
+    pub unsafe fn new(woven: &Arc<Woven>, name: &str, build: &Arc<Build>) -> Result<Replacement, Why> {
         let Some(recipe) = woven.reply.kernels.get(name) else {
             let reason = woven.reply.plain.get(name).map_or("not-answered", String::as_str);
             return Err(Why::new(reason, format!("{name}: {reason}")));
@@ -83,14 +83,19 @@ impl Twin {
             // Kernels that share variables must all be woven or none: those that are not have the program's own.
             woven.whole.get(woven.limit, || check_whole(woven, build)).ok_or_else(Woven::busy)??;
         }
-        Twin::by(woven, name, recipe, build)
+        Replacement::by(woven, name, recipe, build)
     }
 
-    unsafe fn by(woven: &Arc<Woven>, name: &str, recipe: &reply::Kernel, build: &Arc<Build>) -> Result<Twin, Why> {
+    unsafe fn by(
+        woven: &Arc<Woven>,
+        name: &str,
+        recipe: &reply::Kernel,
+        build: &Arc<Build>,
+    ) -> Result<Replacement, Why> {
         let module = woven.module(recipe.module, build)?;
         let variables = woven.variables_of(build)?;
         let name = CString::new(name).map_err(|_| Why::new("not-built", "a name with a zero byte"))?;
-        Ok(Twin { woven: woven.clone(), name, module, variables, idle: Mutex::default() })
+        Ok(Replacement { woven: woven.clone(), name, module, variables, idle: Mutex::default() })
     }
 
     pub fn name(&self) -> &str {
@@ -206,13 +211,13 @@ fn set(status: cl_int, position: u32) -> Result<(), Why> {
     }
 }
 
-/// Makes a twin of each kernel, and drops it.
+/// Makes a replacement of each kernel, and drops it.
 unsafe fn check_whole(woven: &Arc<Woven>, build: &Arc<Build>) -> Result<(), Why> {
     if let Some((name, reason)) = woven.reply.plain.iter().next() {
         return Err(Why::new("variables", format!("{name} has to run as it is and shares variables: {reason}")));
     }
     for (name, recipe) in &woven.reply.kernels {
-        Twin::by(woven, name, recipe, build)?.make(recipe)?;
+        Replacement::by(woven, name, recipe, build)?.make(recipe)?;
     }
     Ok(())
 }

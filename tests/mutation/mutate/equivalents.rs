@@ -188,8 +188,8 @@ fn running_mutants_first_gives_the_same_verdicts() -> TestResult {
         let path = bench.path("first.json");
         let path_name = path.to_str().ok_or("no UTF-8")?;
         let args = ["mutate", &suite(kernel), "--quiet", "-o", path_name, "--operators", operators];
-        let status = bench.command(&args).env("KASSAY_MOST_BEFORE", "0").output()?.status;
-        assert_eq!(status.code(), Some(0), "{kernel}");
+        let output = bench.command(&args).env("KASSAY_MOST_BEFORE", "0").output()?;
+        assert_eq!(output.status.code(), Some(0), "{kernel}: {}", String::from_utf8_lossy(&output.stderr));
         let runs_first = result(&path)?;
         same(&lasting(&forms_first, &[]), &lasting(&runs_first, &[]), kernel)?;
         assert!(runs_first["timing"]["pairs"].as_u64() > forms_first["timing"]["pairs"].as_u64(), "{kernel}");

@@ -72,8 +72,8 @@ const COLUMNS: [Column; 6] = [
 ];
 
 fn score(page: &KernelPage<'_>) -> Markup {
-    let runs = page.mutates.first().iter().flat_map(|(_, runs)| runs);
-    let scores: Vec<f64> = runs.filter_map(|run| run.result.summary.score).collect();
+    let scores: Vec<f64> =
+        page.mutates.first().iter().flat_map(|(_, runs)| runs).filter_map(|run| run.result.summary.score).collect();
     let last = scores.last().copied();
     html! { td data-sort=(sort_key(last)) { @if !page.mutates.is_empty() { (percent_bar(last)) } (figures::sparkline("Mutation score", &scores)) } }
 }

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use kassay_base::error::{Error, Result};
 use kassay_base::hash;
 use kassay_model::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
+use kassay_model::kernel_files::KernelFile;
 use kassay_model::options::SpecValue;
 use toml::{Table, Value};
 
@@ -14,7 +15,7 @@ use super::arguments::Expectation;
 use super::declared;
 use super::faults::{self, AllowedFault};
 use super::image;
-use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, View};
+use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, NdRange, View};
 use super::npy;
 use super::scalar_layout::{self, Number};
 use super::schedule::Schedule;
@@ -140,6 +141,31 @@ fn fault_table(fault: &AllowedFault, interface: &Interface) -> Table {
     all
 }
 
+/// Returns the keys of an NDRange with their values; of CUDA's a grid of blocks, if it is one.
+fn sizes(range: &NdRange, is_cuda: bool) -> Vec<(&'static str, Value)> {
+    let value = |sizes: [u64; 3]| numbers(sizes.into_iter().take(range.dims as usize));
+    let is_grid = |local: &[u64; 3]| {
+        range.offset == [0; 3] && range.global.iter().zip(local).all(|(all, size)| all.is_multiple_of(*size))
+    };
+    if let Some(local) = range.local.filter(|local| is_cuda && is_grid(local)) {
+        let blocks = [0, 1, 2].map(|d| range.global[d] / local[d]);
+        return vec![("grid", value(blocks)), ("block", value(local))];
+    }
+    let mut keys = vec![("global", value(range.global))];
+    keys.extend(range.local.map(|local| ("local", value(local))));
+    keys.extend((range.offset != [0; 3]).then(|| ("offset", value(range.offset))));
+    keys
+}
+
+/// Returns the position and the bytes of the local memory whose size the launch says, if there is one such argument.
+fn shared_memory(launch: &Launch, interface: &Interface) -> Option<(u32, u64)> {
+    let mut all = interface.args.iter().zip(&launch.args).filter_map(|(arg, value)| match (&arg.source, value) {
+        (ArgSource::Parameter, ArgValue::Local(bytes)) => Some((arg.position, *bytes)),
+        _ => None,
+    });
+    all.next().filter(|_| all.next().is_none())
+}
+
 impl Writer<'_> {
     fn suite(&mut self, suite: &NewSuite<'_>, interface: &Interface) -> Result<String> {
         let mut out = String::new();
@@ -162,26 +188,25 @@ impl Writer<'_> {
         if interface.is_declared() {
             out += &declared::write::tables(interface);
         }
+        let is_cuda = KernelFile::of(&suite.kernel) == Some(KernelFile::Cuda);
         for test in &suite.tests {
             out.push_str("\n[[test]]\n");
-            self.test(&mut out, test, interface)?;
+            self.test(&mut out, test, interface, is_cuda)?;
         }
         Ok(out)
     }
 
-    fn test(&mut self, out: &mut String, test: &NewTest<'_>, interface: &Interface) -> Result<()> {
+    fn test(&mut self, out: &mut String, test: &NewTest<'_>, interface: &Interface, is_cuda: bool) -> Result<()> {
         push_line(out, "name", text(&test.name));
         if let Some(description) = &test.description {
             push_line(out, "description", text(description));
         }
-        let range = &test.launch.range;
-        let sizes = |all: [u64; 3]| numbers(all.into_iter().take(range.dims as usize));
-        push_line(out, "global", sizes(range.global));
-        if let Some(local) = range.local {
-            push_line(out, "local", sizes(local));
+        for (key, value) in sizes(&test.launch.range, is_cuda) {
+            push_line(out, key, value);
         }
-        if range.offset != [0; 3] {
-            push_line(out, "offset", sizes(range.offset));
+        let shared = shared_memory(test.launch, interface).filter(|_| is_cuda);
+        if let Some((_, bytes)) = shared {
+            push_line(out, "shared", number(i128::from(bytes)));
         }
         if !test.launch.schedule.is_natural() {
             push_line(out, "schedule", schedule_value(&test.launch.schedule));
@@ -207,6 +232,7 @@ impl Writer<'_> {
         let mut variables = Vec::new();
         for (arg, value) in interface.args.iter().zip(&test.launch.args) {
             let value_text = match &arg.source {
+                ArgSource::Parameter if shared.is_some_and(|(position, _)| position == arg.position) => continue,
                 ArgSource::Parameter => self.argument(arg.position, test, interface)?,
                 // Written as part of its struct.
                 ArgSource::Member { .. } => continue,

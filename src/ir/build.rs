@@ -40,7 +40,15 @@ fn main() {
 
 /// The files of the library around clang by the headers that they include: those of clang, or of LLVM alone.
 const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
-    ("clang", &["kernel/clang/compile.cpp", "kernel/clang/records.cpp", "kernel/cuda/returns.cpp"]),
+    (
+        "clang",
+        &[
+            "kernel/clang/compile.cpp",
+            "kernel/clang/records.cpp",
+            "kernel/cuda/instances.cpp",
+            "kernel/cuda/returns.cpp",
+        ],
+    ),
     (
         "llvm",
         &[
@@ -58,6 +66,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
 /// separate so that only that child loads libclang-cpp.
 fn clang_library() {
     println!("cargo:rerun-if-changed=kernel/clang");
+    println!("cargo:rerun-if-changed=kernel/cuda/instances.h");
     println!("cargo:rerun-if-changed=kernel/cuda/module.h");
     println!("cargo:rerun-if-changed=kernel/cuda/returns.h");
     println!("cargo:rerun-if-env-changed=CXX");

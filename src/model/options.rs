@@ -122,6 +122,8 @@ pub enum Features {
     Header,
     /// For CUDA, the device's side only: bodies of host functions are skipped, and missing headers are taken as empty.
     WithoutHost,
+    /// For CUDA, only which templates launches make kernels: errors do not matter, and nothing is compiled.
+    Instances,
 }
 
 /// Optional features of OpenCL C 3.0 that are disabled at first: without them, C11 atomics and pointers keep their
@@ -202,8 +204,10 @@ fn cuda_arguments(features: Features) -> Vec<OsString> {
         ]
         .map(OsString::from),
     );
-    if features == Features::WithoutHost {
-        arguments.extend(["-Xclang", "-skip-function-bodies"].map(OsString::from));
+    match features {
+        Features::WithoutHost => arguments.extend(["-Xclang", "-skip-function-bodies"].map(OsString::from)),
+        Features::Instances => arguments.extend(["-Xclang", "-fsyntax-only"].map(OsString::from)),
+        _ => {}
     }
     arguments
 }

@@ -245,13 +245,21 @@ fn templates_that_only_skipped_functions_launch_are_kernels_or_named() {
     let found = read_entry(&format!("{KERNEL} int main() {{ nothing(); k<4><<<1, 1>>>(0); }}"), "k<4>").unwrap();
     let note = found.loaded.accepted_errors();
     assert!(note.contains("has the kernels `k<4>` because skipped host functions launch them"), "{note}");
-    // Of two launches, one says what only the function knows.
-    let two = "int main() { nothing(); const int n = 2; k<n><<<1, 1>>>(0); k<8><<<1, 1>>>(0); }";
-    let note = read_entry(&format!("{KERNEL} {two}"), "k<8>").unwrap().loaded.accepted_errors();
-    assert!(note.contains("has the kernels `k<8>` because"), "{note}");
-    let (_folder, path) = file(&format!("{KERNEL} int main() {{ nothing(); const int n = 2; k<n><<<1, 1>>>(0); }}"));
+    // Arguments that functions know, or that are deduced, and a template that launches another.
+    const TYPED: &str = "namespace n { enum Mode { Fast, Slow };
+         template <typename T, Mode M> __global__ void k(T *p) { *p = M; } }
+         template <typename T> void launch(Library &library) {
+             library.begin(); T *p = 0; n::k<T, n::Slow><<<1, library.threads()>>>(p); }";
+    let host = "int main() { nothing(); const int n = 2; k<n><<<1, 1>>>(0); launch<float>(*library); }";
+    let note =
+        read_entry(&format!("{KERNEL} {TYPED} {host}"), "n::k<float, n::Slow>").unwrap().loaded.accepted_errors();
+    assert!(note.contains("has the kernels `k<2>`, `n::k<float, n::Slow>` because"), "{note}");
+    // A type of a function cannot be named outside of it.
+    const LOCAL: &str = "template <typename T> __global__ void k(T *p) { *p = T(); }";
+    let host = "int main() { struct Local { int x; }; nothing(); k<Local><<<1, 1>>>(0); }";
+    let (_folder, path) = file(&format!("{LOCAL} {host}"));
     let error = load(&path, &KernelOptions::default(), false).unwrap_err();
-    assert!(error.to_string().contains("has no kernel") && format!("{error:?}").contains("k<n>"), "{error:?}");
+    assert!(error.to_string().contains("has no kernel") && format!("{error:?}").contains("--instantiate"), "{error:?}");
 }
 
 #[test]

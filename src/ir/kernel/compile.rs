@@ -219,8 +219,8 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
     let skips_host = written.as_ref().is_none_or(|written| written.warnings.contains(cuda::NOTE));
     let can_be_told = options.language(source) == Language::Cuda && options.instances().next().is_none();
     if can_be_told && skips_host {
-        // Host functions that are skipped instantiate nothing, but their text may say what they would.
-        let mut names = cuda::launched_templates(&String::from_utf8_lossy(content));
+        // Host functions that are skipped instantiate nothing.
+        let mut names = launched_templates(source, options)?;
         while !names.is_empty() {
             match compile_as_written(source, content, &options.with_instances(&names), with_ast) {
                 Ok(Some(mut loaded)) => {
@@ -239,7 +239,39 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
             }
         }
     }
-    written.ok_or_else(|| cuda::no_kernel(source, content))
+    written.ok_or_else(|| cuda::no_kernel(source))
+}
+
+/// Returns the instances of templates that launches of the source make kernels, whether it compiles or not.
+fn launched_templates(source: &Path, options: &KernelOptions) -> Result<Vec<String>> {
+    let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref())?;
+    let file = overlay.as_ref().map(line_directives::Overlay::file);
+    let arguments = arguments_of(source, options, Features::Instances, file.as_deref(), &[]);
+    let copies: Vec<_> = overlay.iter().map(line_directives::Overlay::folder).collect();
+    // What does not compile may crash clang.
+    let run = clang::run(&arguments, &options.confined_to(&copies), false, options.deadline);
+    Ok(run.map_or_else(|_| Vec::new(), |run| cuda::instances(&run.records)))
+}
+
+/// Returns clang's arguments. `overlay`: a file for `-ivfsoverlay`. `unknown`: types that are taken as unknown.
+fn arguments_of(
+    source: &Path,
+    options: &KernelOptions,
+    features: Features,
+    overlay: Option<&Path>,
+    unknown: &[String],
+) -> Vec<OsString> {
+    let language = options.language(source);
+    let mut arguments = vec!["-x".into(), language.clang_name().into()];
+    arguments.extend(options.clang_arguments(language, features));
+    arguments.extend(unknown.iter().map(|name| OsString::from(format!("-D{name}={}", cuda::UNKNOWN))));
+    if let Some(overlay) = overlay {
+        arguments.extend(["-ivfsoverlay".into(), overlay.into()]);
+    }
+    // Nothing is written to this file: the output stays in memory.
+    arguments.extend(["-emit-llvm", "-c", "-o", "kernel.bc", "--"].map(OsString::from));
+    arguments.push(source.into());
+    arguments
 }
 
 /// Returns `None` for CUDA without a kernel.
@@ -251,19 +283,7 @@ fn compile_as_written(
 ) -> Result<Option<Loaded>> {
     let language = options.language(source);
     cuda::check_options(source, options)?;
-    let arguments_of = |features, overlay: Option<&Path>, unknown: &[String]| {
-        let mut arguments = vec!["-x".into(), language.clang_name().into()];
-        arguments.extend(options.clang_arguments(language, features));
-        arguments.extend(unknown.iter().map(|name| OsString::from(format!("-D{name}={}", cuda::UNKNOWN))));
-        if let Some(overlay) = overlay {
-            arguments.extend(["-ivfsoverlay".into(), overlay.into()]);
-        }
-        // Nothing is written to this file: the output stays in memory.
-        arguments.extend(["-emit-llvm", "-c", "-o", "kernel.bc", "--"].map(OsString::from));
-        arguments.push(source.into());
-        arguments
-    };
-    let mut key = arguments_of(Features::Reduced, None, &[]);
+    let mut key = arguments_of(source, options, Features::Reduced, None, &[]);
     // What was compiled without a sandbox may come from anywhere.
     key.extend(options.instances().map(OsString::from));
     key.extend((language == Language::Cuda).then(|| cuda::headers::stamp().into()));
@@ -284,7 +304,7 @@ fn compile_as_written(
         (None, overlay) => overlay.as_ref().map(line_directives::Overlay::file),
     };
     let run = |features, unknown: &[String]| {
-        let arguments = arguments_of(features, in_place.as_deref(), unknown);
+        let arguments = arguments_of(source, options, features, in_place.as_deref(), unknown);
         let run = clang::run(&arguments, &folders, with_records, options.deadline)?;
         check_confined(source, &run.escapes)?;
         Ok(run)

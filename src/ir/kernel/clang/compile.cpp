@@ -4,6 +4,7 @@
 //! The caller is a child: clang may crash, and its diagnostics go to standard error. build.rs compiles this into a
 //! shared library, which kassay loads only where it compiles a kernel.
 
+#include "../cuda/instances.h"
 #include "../cuda/module.h"
 #include "../cuda/returns.h"
 #include "clang.h"
@@ -211,6 +212,20 @@ public:
   }
 };
 
+/// Finds the kernels that launches make of templates, in a file whose errors do not matter.
+class InstancesAction : public ASTFrontendAction {
+  std::vector<std::string> Missing;
+
+public:
+  std::set<std::string> Names;
+
+protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI, StringRef) override {
+    CI.getPreprocessor().addPPCallbacks(std::make_unique<MissingHeaders>(Missing));
+    return kassay::cuda::instancesConsumer(Names);
+  }
+};
+
 enum Outcome { Compiled = 0, Refused = 1, NoCompilation = 2, NoKernel = 3 };
 
 class Run {
@@ -246,7 +261,9 @@ class Run {
     DiagnosticsEngine Diags(DiagnosticIDs::create(), Options, &Early, /*ShouldOwnClient=*/false);
     bool Parsed = CompilerInvocation::CreateFromArgs(
         *Invocation, llvm::ArrayRef(Arguments).drop_front(), Diags, this->Arguments[0]);
-    if (Invocation->getFrontendOpts().ProgramAction != frontend::EmitBC)
+    auto Asked = Invocation->getFrontendOpts().ProgramAction;
+    bool ForInstances = Asked == frontend::ParseSyntaxOnly && Invocation->getLangOpts().CUDA;
+    if (Asked != frontend::EmitBC && !ForInstances)
       return NoCompilation;
     // Destroying these takes a third of a run's time, and the process ends soon: they are left.
     auto &CI = *new CompilerInstance(std::move(Invocation));
@@ -269,6 +286,13 @@ class Run {
       for (const auto &Arg : LLVMArgs)
         All.push_back(Arg.c_str());
       llvm::cl::ParseCommandLineOptions(All.size(), All.data());
+    }
+    if (ForInstances) {
+      auto &Find = *new InstancesAction;
+      CI.ExecuteAction(Find);
+      for (const std::string &Name : Find.Names)
+        Output.Records.text(Name);
+      return NoCompilation;
     }
     CI.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(Output.Bitcode));
     auto &Compile = *new Action(Output.WithRecords ? &Output.Records : nullptr);

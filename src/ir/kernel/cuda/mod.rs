@@ -14,8 +14,9 @@ use kassay_base::files::{self, Sandbox};
 use kassay_model::kernel_files::KernelFile;
 use kassay_model::options::{KernelOptions, Language};
 
+use super::bytes::Reader;
 use super::line_directives::{EditedCopies, Overlay};
-use super::{refusal, source};
+use super::refusal;
 
 /// How lines of diagnostics begin that `compile.cpp` writes about what was left out.
 pub const NOTE: &str = "kassay: note: ";
@@ -117,28 +118,18 @@ fn includer(source: &Path) -> Option<PathBuf> {
     beside.into_iter().filter(|path| KernelFile::of(path) == Some(KernelFile::Cuda) && path != source).find(includes)
 }
 
-/// The error for a source without kernels, with what its launches say of templates.
-pub fn no_kernel(source: &Path, content: &[u8]) -> Error {
-    let error = Error::caller(format!("{} has no kernel", source.display()));
-    let launched = launched_templates(&String::from_utf8_lossy(content));
-    if launched.is_empty() {
-        return error
-            .help("a kernel is a function with a body that is declared __global__; templates have to be instantiated");
-    }
-    let listed: Vec<String> = launched.iter().map(|one| format!("--instantiate '{one}'")).collect();
-    error.help(format!(
-        "templates are kernels once they are instantiated, and here only host functions do that, which are skipped \
-         because they do not compile: name the instances with arguments that are known outside of functions, as those \
-         of these launches are not: {}",
-        listed.join(", ")
-    ))
+/// The error for a source without kernels.
+pub fn no_kernel(source: &Path) -> Error {
+    Error::caller(format!("{} has no kernel", source.display())).help(
+        "a kernel is a function with a body that is declared __global__; a template is one once it is instantiated, by a \
+         launch or by --instantiate, such as --instantiate 'reduce<float, 64>'",
+    )
 }
 
-/// The templates with arguments that a text launches: `reduce<64>` of `reduce<64><<<grid, block>>>(…)`.
-pub fn launched_templates(text: &str) -> Vec<String> {
-    let text = &code_of(text);
-    let before = text.match_indices("<<<").map(|(at, _)| text[..at].trim_end());
-    before.filter_map(template_at_end).collect::<BTreeSet<String>>().into_iter().collect()
+/// Reads the names of instances that clang found (`instances.cpp`).
+pub fn instances(records: &[u8]) -> Vec<String> {
+    let mut reader = Reader::new(records);
+    std::iter::from_fn(|| reader.block()).map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
 /// Says which templates became kernels because host functions launch them.
@@ -180,60 +171,6 @@ pub fn wrong_instances(error: &Error) -> BTreeSet<usize> {
     after.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()).collect()
 }
 
-/// The code of a text: without comments, strings and what `#if 0` leaves out.
-fn code_of(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let skipped = match c {
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
-            // A quote that stands alone separates digits.
-            '"' | '\'' => source::quoted_length(rest).unwrap_or(1),
-            _ => {
-                code.push(c);
-                rest = &rest[c.len_utf8()..];
-                continue;
-            }
-        };
-        code.push(' ');
-        rest = &rest[skipped..];
-    }
-    // By how many levels of conditions a line is left out.
-    let mut left_out = 0;
-    let is_code = |line: &&str| {
-        let words: Vec<&str> = line.trim_start().strip_prefix('#').unwrap_or_default().split_whitespace().collect();
-        match words[..] {
-            ["if", "0"] if left_out == 0 => left_out = 1,
-            ["if" | "ifdef" | "ifndef", ..] if left_out > 0 => left_out += 1,
-            ["endif", ..] if left_out > 0 => left_out -= 1,
-            ["else" | "elif", ..] if left_out == 1 => left_out = 0,
-            _ => {}
-        }
-        left_out == 0
-    };
-    code.lines().filter(is_code).collect::<Vec<_>>().join("\n")
-}
-
-/// The name and the arguments of a template with which a text ends.
-fn template_at_end(text: &str) -> Option<String> {
-    let inner = text.strip_suffix('>')?;
-    // Within parentheses, `>` may be a comparison.
-    let (mut depth, mut parentheses) = (1, 0);
-    let open = inner.char_indices().rev().find(|(_, c)| {
-        parentheses += i32::from(*c == ')') - i32::from(*c == '(');
-        if parentheses == 0 {
-            depth += i32::from(*c == '>') - i32::from(*c == '<');
-        }
-        depth == 0
-    })?;
-    let name = text[..open.0].trim_end();
-    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    let begin = name.rfind(|c| !is_of_name(c)).map_or(0, |at| at + name[at..].chars().next().map_or(1, char::len_utf8));
-    let arguments: Vec<&str> = text[open.0..].split_whitespace().collect();
-    (begin < name.len()).then(|| format!("{}{}", &name[begin..], arguments.join(" ")))
-}
-
 /// What is said of a function that the headers declare and kassay does not have; `None` for other functions.
 pub fn absent(callee: &str) -> Option<(String, &'static str)> {
     let name = callee.strip_prefix(ABSENT)?;
@@ -249,16 +186,6 @@ pub fn absent(callee: &str) -> Option<(String, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn launches_tell_which_templates_are_instantiated() {
-        let text = "k<<<1, 2>>>(); reduce<float, 64><<<g, b>>>(x); ns::f< Pair<int> > <<<1,1>>>(); (g<1>)<<<2, 2>>>();";
-        assert_eq!(launched_templates(text), ["ns::f< Pair<int> >", "reduce<float, 64>"]);
-        let text = "/* a<1><<<1, 1>>>() */ b<1 /* one */><<<1, 1>>>(1'000); // c<1><<<1, 1>>>()\n\
-                    s = \"d<1><<<1, 1>>>() \\\" \"; e<(3 > 2 ? 8 : 1)><<<1, 1>>>();\n\
-                    #if 0\n #ifdef X\n f<1><<<1, 1>>>();\n #endif\n g<1><<<1, 1>>>();\n#else\n h<1><<<1, 1>>>();\n#endif";
-        assert_eq!(launched_templates(text), ["b<1 >", "e<(3 > 2 ? 8 : 1)>", "h<1>"]);
-    }
 
     #[test]
     fn only_types_of_hosts_may_be_unknown() {

@@ -12,3 +12,4 @@ pub mod options;
 pub mod printf_format;
 pub mod ptx;
 pub mod sub_groups;
+pub mod words;

@@ -125,7 +125,8 @@ impl Judging<'_, '_> {
             amplification,
             first_pass: self.first_pass.clone(),
             notes,
-        })
+        }
+        .in_words())
     }
 
     fn reproduce(
@@ -174,6 +175,7 @@ impl Judging<'_, '_> {
             first_pass: self.first_pass.clone(),
             notes,
         }
+        .in_words()
     }
 }
 

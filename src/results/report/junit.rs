@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use kassay_base::error::{Error, Result};
+use kassay_model::words::Words;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use super::parts;
@@ -121,7 +122,9 @@ fn of_run(result: &RunResult) -> TestSuite {
 fn of_check(result: &CheckResult) -> TestSuite {
     let mut suite = suite("check", &result.header);
     let counts = |f: &&Finding| !matches!(f.kind, FindingKind::RedundantBarrier | FindingKind::Uninitialised);
-    let full: Vec<String> = result.findings.iter().filter(counts).map(finding).collect();
+    let words = Words::of(&result.header.source);
+    let of = |one: &Finding| finding(words, one);
+    let full: Vec<String> = result.findings.iter().filter(counts).map(of).collect();
     let line = format!("{}: {}", result.verdict.name(), result.findings.iter().filter(counts).count());
     let line = if full.len() == 1 { format!("{line} finding") } else { format!("{line} findings") };
     let status = match result.verdict {
@@ -132,7 +135,7 @@ fn of_check(result: &CheckResult) -> TestSuite {
         }
     };
     let mut case = case(&result.header, "check", status, Some(result.elapsed_s));
-    let others: Vec<String> = result.findings.iter().filter(|f| !counts(f)).map(finding).collect();
+    let others: Vec<String> = result.findings.iter().filter(|f| !counts(f)).map(of).collect();
     if !others.is_empty() {
         case.set_system_out(shown(&others.join("\n\n")));
     }
@@ -140,9 +143,9 @@ fn of_check(result: &CheckResult) -> TestSuite {
     suite
 }
 
-fn finding(finding: &Finding) -> String {
+fn finding(words: Words, finding: &Finding) -> String {
     let places = finding.accesses.iter().map(|access| format!("\n  at {}", access.location));
-    format!("{}: {}{}", headline(finding), finding.message, places.collect::<String>())
+    format!("{}: {}{}", headline(words, finding), finding.message, places.collect::<String>())
 }
 
 fn of_schedule(result: &ScheduleResult) -> TestSuite {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kassay_model::words::Words;
 use kassay_suite::faults::FaultClass;
 use kassay_suite::schedule::Schedule;
 use schemars::JsonSchema;
@@ -115,6 +116,20 @@ impl InSet for CheckResult {
 impl CheckResult {
     /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.check/1";
+
+    /// Returns the result with its texts in the words of the kernel's language.
+    #[must_use]
+    pub fn in_words(mut self) -> CheckResult {
+        let words = Words::of(&self.header.source);
+        self.findings.iter_mut().for_each(|finding| words.put(&mut finding.message));
+        self.barriers.iter_mut().for_each(|barrier| words.put(&mut barrier.reason));
+        let why_not = self.amplification.iter_mut().flat_map(|amplification| &mut amplification.why_not);
+        let of_inputs =
+            self.inputs.iter_mut().flat_map(|input| input.reason.iter_mut().chain(&mut input.preconditions));
+        let others = self.holds_for_because.iter_mut().chain(&mut self.notes);
+        why_not.chain(of_inputs).chain(others).for_each(|text| words.put(text));
+        self
+    }
 }
 
 /// The verdict on a kernel; the first that applies of racy, divergent and memory-fault.

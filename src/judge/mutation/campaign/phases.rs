@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use kassay_base::error::{Error, Result};
 use kassay_base::hash;
 use kassay_ir::kernel::source::Sources;
+use kassay_model::words::Words;
 use kassay_prove::solve;
 use kassay_results::result::journal::Journal;
 use kassay_results::result::mutate::{self as result, Comparison, MutateResult, TestStatus};
@@ -314,6 +315,9 @@ impl Decided<'_, '_> {
             solver: Some(solve::solver()),
             notes,
         };
+        let words = Words::of(&done.header.source);
+        let reasons = done.mutants.iter_mut().flat_map(|row| &mut row.reason);
+        reasons.chain(&mut done.notes).for_each(|text| words.put(text));
         mutate_summary::finish(&mut done, &class_of);
         done
     }

@@ -1,6 +1,7 @@
 //! Shows what `check` and `schedule` found: races with both accesses, faults, barriers, and the schedules that witness
 //! them, step by step.
 
+use kassay_model::words::Words;
 use kassay_suite::schedule::Schedule;
 use maud::{Markup, html};
 
@@ -38,6 +39,7 @@ pub(super) fn worst(result: &ScheduleResult) -> ScheduleVerdict {
 pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources) -> Markup {
     let Some(run) = page.checks.last() else { return html! {} };
     let result = run.result;
+    let words = Words::of(&result.header.source);
     let anchor = page.anchor();
     let holds = match result.holds_for {
         HoldsFor::AllInterleavings => "for all interleavings of the explored inputs",
@@ -52,11 +54,11 @@ pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources)
             @if !result.holds_for_because.is_empty() { ul { @for why in &result.holds_for_because { li { (shown(why)) } } } }
             @for (number, finding) in (1..).zip(&result.findings) {
                 article.finding.(tone(finding).class()) id={ (anchor) "-finding" (number) } {
-                    h4 { (number) ". " (shown(&headline(finding))) }
+                    h4 { (number) ". " (shown(&headline(words, finding))) }
                     p { (shown(&finding.message)) }
                     div.accesses { @for access in &finding.accesses { (self::access(result, finding, access, &place)) } }
                     @if let Some(branch) = &finding.branch {
-                        p { "This " code { (shown(&branch.construct)) } " splits the work-group:" } (place(&branch.location))
+                        p { "This " code { (shown(&branch.construct)) } " splits the " (words.say("work-group")) ":" } (place(&branch.location))
                     }
                     @if let Some(witness) = &finding.witness {
                         div.witness {
@@ -101,9 +103,10 @@ fn place(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources, at: &Locat
 fn access(result: &CheckResult, finding: &Finding, access: &Access, place: &dyn Fn(&Location) -> Markup) -> Markup {
     let input = finding.input.as_ref().and_then(|name| result.inputs.iter().find(|i| i.name == *name));
     let dims = input.map_or(3, |input| input.global.len());
+    let words = Words::of(&result.header.source);
     let what = match (finding.kind, access.mode, access.waiting) {
         (FindingKind::RedundantBarrier, ..) => "Not needed".to_owned(),
-        (FindingKind::BarrierDivergence, _, Some(n)) => format!("{} waiting", style::count(n, "work-item")),
+        (FindingKind::BarrierDivergence, _, Some(n)) => format!("{} waiting", words.say(&style::count(n, "work-item"))),
         (FindingKind::BarrierDivergence, _, None) => "Other arguments".to_owned(),
         (_, Some(Mode::Read), _) => "Read".to_owned(),
         (_, Some(Mode::Write), _) => "Write".to_owned(),
@@ -117,8 +120,8 @@ fn access(result: &CheckResult, finding: &Finding, access: &Access, place: &dyn 
             h5 { (what) @if let Some(builtin) = access.builtin.as_ref().filter(|_| access.mode.is_some()) { " by " code { (shown(builtin)) } } }
             p {
                 @if let Some(item) = access.global_id {
-                    @if access.waiting.is_some() { "such as " } "work-item " b { (id(item, dims)) }
-                    @if let Some(group) = access.group_id { " of group " b { (id(group, dims)) } }
+                    @if access.waiting.is_some() { "such as " } (words.say("work-item")) " " b { (id(item, dims)) }
+                    @if let Some(group) = access.group_id { " of " (words.say("group")) " " b { (id(group, dims)) } }
                 }
                 @if let Some(element) = &access.element { ", element " code { (shown(element)) } }
                 @if let Some(bytes) = access.bytes { ", " (bytes) " bytes" }

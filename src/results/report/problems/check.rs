@@ -1,5 +1,6 @@
 //! Findings of `kassay check`.
 
+use kassay_model::words::Words;
 use kassay_suite::schedule::{Preemption, Schedule};
 
 use super::problem::{Flow, Places, Problem, Step};
@@ -27,7 +28,8 @@ fn rule(kind: FindingKind) -> &'static Rule {
 pub(super) fn problems(result: &CheckResult, texts: &Texts) -> Vec<Problem> {
     let places = Places::of(texts, &result.header.source);
     let kernel = result.header.kernel.as_str();
-    let mut problems: Vec<Problem> = result.findings.iter().map(|f| problem(f, kernel, &places)).collect();
+    let words = Words::of(&result.header.source);
+    let mut problems: Vec<Problem> = result.findings.iter().map(|f| problem(f, kernel, words, &places)).collect();
     if result.verdict == Verdict::Unknown {
         let reason = result.inputs.iter().find_map(|input| input.reason.as_deref());
         let message = format!("no input of {kernel} completed: {}", reason.unwrap_or("the check says nothing of it"));
@@ -37,10 +39,10 @@ pub(super) fn problems(result: &CheckResult, texts: &Texts) -> Vec<Problem> {
     problems
 }
 
-fn problem(finding: &Finding, kernel: &str, places: &Places<'_>) -> Problem {
+fn problem(finding: &Finding, kernel: &str, words: Words, places: &Places<'_>) -> Problem {
     let first = finding.accesses.first();
     let place = first.map_or_else(|| places.file(), |access| places.at(&access.location));
-    let mut message = format!("{}: {}", headline(finding), finding.message);
+    let mut message = format!("{}: {}", headline(words, finding), finding.message);
     if let Some(input) = &finding.input {
         message = format!("{}. Seen with input \"{input}\"", message.trim_end_matches('.'));
     }
@@ -63,6 +65,14 @@ fn problem(finding: &Finding, kernel: &str, places: &Places<'_>) -> Problem {
         problem.related.push((places.at(&branch.location), remark));
     }
     problem.flows = flows(finding, places);
+    problem.related.iter_mut().for_each(|(_, remark)| words.put(remark));
+    for flow in &mut problem.flows {
+        words.put(&mut flow.what);
+        for (thread, steps) in &mut flow.threads {
+            words.put(thread);
+            steps.iter_mut().for_each(|step| words.put(&mut step.what));
+        }
+    }
     problem
 }
 

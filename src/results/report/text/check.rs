@@ -1,7 +1,9 @@
 //! Renders the result of `kassay check` as text: findings with their source lines, then the verdict and numbers.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
+use kassay_model::words::Words;
 use kassay_suite::faults::FaultClass;
 use kassay_suite::schedule::Schedule;
 
@@ -91,7 +93,7 @@ fn thread(host: &HostLaunch) -> String {
 }
 
 /// Names a finding: its kind, what is accessed, and between whom.
-pub fn headline(finding: &Finding) -> String {
+pub fn headline(words: Words, finding: &Finding) -> String {
     let name = match finding.kind {
         FindingKind::DataRace => "data race",
         FindingKind::BarrierDivergence => "barrier divergence",
@@ -122,12 +124,17 @@ pub fn headline(finding: &Finding) -> String {
         Some(Scope::InterGroup) => out.push_str(", between work-groups"),
         None => {}
     }
-    out
+    words.say(&out).into_owned()
 }
 
 impl Writer<'_> {
+    /// A text in the words of the kernel's language.
+    fn say<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        Words::of(&self.result.header.source).say(text)
+    }
+
     fn finding(&self, number: usize, finding: &Finding) -> String {
-        let head = format!("{number}. {}", visible(&headline(finding)));
+        let head = format!("{number}. {}", visible(&headline(Words::of(&self.result.header.source), finding)));
         let mut out = format!("\n{}\n", self.style.paint(paint(finding.kind), head));
         for line in wrap(&visible(&finding.message), self.style.width.saturating_sub(3).max(20)) {
             let _ = writeln!(out, "   {line}");
@@ -141,7 +148,7 @@ impl Writer<'_> {
         }
         if let Some(branch) = &finding.branch {
             let remark = format!("this `{}` splits the work-group", branch.construct);
-            out.push_str(&self.place(&branch.location, &remark, false));
+            out.push_str(&self.place(&branch.location, &self.say(&remark), false));
         }
         if let Some(witness) = &finding.witness {
             out.push_str(&self.witness(witness));
@@ -159,7 +166,7 @@ impl Writer<'_> {
         match finding.kind {
             FindingKind::DataRace => parts.push(format!("at {}", style::count(finding.count, "element"))),
             FindingKind::BarrierDivergence if finding.accesses.iter().any(|a| a.waiting.is_some()) => {
-                parts.push(format!("in {}", style::count(finding.count, "work-group")))
+                parts.push(self.say(&format!("in {}", style::count(finding.count, "work-group"))).into_owned())
             }
             FindingKind::RedundantBarrier => {}
             _ => parts.push(style::count(finding.count, "time")),
@@ -174,7 +181,7 @@ impl Writer<'_> {
             }
         }
         if !finding.schedule.is_natural() {
-            parts.push(format!("under {}", schedule_text(&finding.schedule)));
+            parts.push(format!("under {}", self.say(&schedule_text(&finding.schedule))));
         }
         if let Some(path) = &finding.reproduction {
             parts.push(format!("again: kassay check {path}"));
@@ -190,7 +197,8 @@ impl Writer<'_> {
             (FindingKind::BarrierDivergence, _) if access.waiting.is_none() => "other arguments".to_owned(),
             (FindingKind::BarrierDivergence, _) => {
                 let n = access.waiting.unwrap_or(0);
-                format!("{} {}", style::count(n, "work-item"), if n == 1 { "waits" } else { "wait" })
+                let items = style::count(n, "work-item");
+                format!("{} {}", self.say(&items), if n == 1 { "waits" } else { "wait" })
             }
             (_, Some(Mode::Read)) => "read".to_owned(),
             (_, Some(Mode::Write)) => "write".to_owned(),
@@ -205,7 +213,7 @@ impl Writer<'_> {
         if let Some(item) = access.global_id {
             let group = access.group_id.map(|g| format!(" of group {}", id(g, dims))).unwrap_or_default();
             let such = if access.waiting.is_some() { "such as" } else { "by" };
-            let _ = write!(what, ", {such} work-item {}{group}", id(item, dims));
+            let _ = write!(what, "{}", self.say(&format!(", {such} work-item {}{group}", id(item, dims))));
         }
         for caller in &access.called_from {
             let _ = write!(what, ", called in {}", caller);
@@ -238,7 +246,8 @@ impl Writer<'_> {
         let field = witness.field.as_deref().map(|f| format!(".{f}")).unwrap_or_default();
         let what = format!("{}[{}]{field}", witness.argument, witness.index);
         let [a, b] = &witness.values;
-        let [first, second] = witness.schedules.each_ref().map(schedule_text);
+        let [first, second] =
+            witness.schedules.each_ref().map(|schedule| self.say(&schedule_text(schedule)).into_owned());
         let text = format!("the result depends on it: {what} is {a} under {first}, {b} under {second}");
         let lines = wrap(&visible(&text), self.style.width.saturating_sub(3).max(20));
         lines.iter().fold(String::new(), |mut out, line| {
@@ -309,7 +318,11 @@ impl Writer<'_> {
     fn inputs(&self) -> String {
         let mut out = heading(self.style, "inputs");
         let mut table = Table::new(2, "llllrl");
-        table.head(&["name", "origin", "global", "local", "findings", ""]);
+        let [all, group] = match Words::of(&self.result.header.source) {
+            Words::OpenCl => ["global", "local"],
+            Words::Cuda => ["threads", "block"],
+        };
+        table.head(&["name", "origin", all, group, "findings", ""]);
         let sizes = |all: &[u64]| all.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
         for input in &self.result.inputs {
             table.row([

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use kassay_base::error::Result;
 use kassay_ir::kernel::compile;
-use kassay_model::kernel_files::KernelFile;
+use kassay_model::kernel_files;
 use kassay_results::report::text::{self, CheckView};
 use kassay_results::result::check::Verdict;
 use kassay_results::result::store;
@@ -174,7 +174,7 @@ impl CheckArgs {
 }
 
 fn targets_help() -> String {
-    let kernels = KernelFile::all_listed();
+    let kernels = kernel_files::all_listed();
     format!(
         "Suite files (TOML or JSON), whose tests are the inputs, kernels ({kernels}), for which inputs are generated, or folders with suites in them"
     )

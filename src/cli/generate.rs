@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use kassay_base::error::{Error, Result};
 use kassay_ir::kernel::compile;
-use kassay_model::kernel_files::KernelFile;
+use kassay_model::kernel_files;
 use kassay_results::report::text;
 
 use super::interrupt::interruptible;
@@ -183,7 +183,7 @@ impl From<GoalFlag> for Goal {
 }
 
 fn kernels_help() -> String {
-    let kernels = KernelFile::all_listed();
+    let kernels = kernel_files::all_listed();
     format!(
         "Kernels ({kernels}), or folders with sources of kernels in them; with --from, that of the suite if left out"
     )

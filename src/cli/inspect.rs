@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use kassay_base::error::Result;
-use kassay_model::kernel_files::KernelFile;
+use kassay_model::kernel_files;
 use kassay_results::report::text;
 use kassay_results::result::store;
 
@@ -14,7 +14,7 @@ use crate::api::{InspectOptions, Inspected, inspect};
 /// Show the interfaces, counts and sites of a file's kernels
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    #[arg(help = format!("A {} file", KernelFile::all_listed()))]
+    #[arg(help = format!("A {} file", kernel_files::all_listed()))]
     pub kernel: PathBuf,
     /// Write the control-flow graph in Graphviz format
     #[arg(long, value_name = "FILE")]

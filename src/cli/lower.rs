@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use kassay_base::error::{Error, Result};
-use kassay_model::kernel_files::KernelFile;
+use kassay_model::kernel_files;
 use kassay_results::result::store;
 
 use super::options::{KernelFlags, print};
@@ -39,7 +39,7 @@ pub enum TargetFlag {
 /// Lower a kernel to SPIR-V 1.2 or PTX, plain or with probes, mutants or guards for a host program of your own
 #[derive(Debug, Args)]
 pub struct LowerArgs {
-    #[arg(help = format!("A {} file", KernelFile::all_listed()))]
+    #[arg(help = format!("A {} file", kernel_files::all_listed()))]
     pub kernel: PathBuf,
     /// Write the code to a file
     #[arg(short = 'o', long, value_name = "FILE")]

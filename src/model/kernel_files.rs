@@ -54,11 +54,11 @@ impl KernelFile {
     pub fn sources_listed() -> String {
         listed(sources())
     }
+}
 
-    /// All extensions, for people.
-    pub fn all_listed() -> String {
-        listed(EXTENSIONS.iter().map(|(extension, _)| *extension))
-    }
+/// All extensions, for people.
+pub fn all_listed() -> String {
+    listed(EXTENSIONS.iter().map(|(extension, _)| *extension))
 }
 
 fn sources() -> impl Iterator<Item = &'static str> {

@@ -42,8 +42,8 @@ impl Words {
         }
     }
 
-    /// Returns a text of kassay in these words. What stands in backquotes or double quotes, such as names of the source,
-    /// stays.
+    /// Returns a text of kassay in these words. What stands in backquotes or double quotes, such as names of the
+    /// source, stays.
     pub fn say(self, text: &str) -> Cow<'_, str> {
         if self == Words::OpenCl {
             return Cow::Borrowed(text);

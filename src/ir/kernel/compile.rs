@@ -12,7 +12,7 @@ use inkwell::module::Module;
 use kassay_base::error::{Error, Result};
 use kassay_base::files::{self, Sandbox};
 use kassay_model::demangle::is_mangled;
-use kassay_model::kernel_files::KernelFile;
+use kassay_model::kernel_files::{self, KernelFile};
 use kassay_model::options::{ACCEPTED_BY_DRIVERS, Features, KernelOptions, Language};
 
 use super::ast::Ast;
@@ -138,7 +138,7 @@ pub fn load(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Lo
 fn load_as_it_is(source: &Path, options: &KernelOptions, with_ast: bool) -> Result<Loaded> {
     let format = Format::of(source).ok_or_else(|| {
         Error::caller(format!("{} is no kernel file", source.display()))
-            .help(format!("kernels are {} files, told apart by the extension", KernelFile::all_listed()))
+            .help(format!("kernels are {} files, told apart by the extension", kernel_files::all_listed()))
     })?;
     let bytes = read(source, options.sandbox.as_ref())?;
     check_spec(format, options)?;

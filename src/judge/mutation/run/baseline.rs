@@ -21,8 +21,8 @@ const FUEL_CONSTANT: u64 = 1000;
 /// Estimated time of resetting buffers, launching and comparing, which is not kernel time.
 const LAUNCH_OVERHEAD: Duration = Duration::from_micros(40);
 
-/// Time that a launch may take beyond the multiple of the original's. Fuel ends loops without end, so the clock ends only
-/// what hangs otherwise; on a busy machine a launch may well wait for seconds, which must not count as a time-out.
+/// Time that a launch may take beyond the multiple of the original's. Fuel ends loops without end, so the clock ends
+/// only what hangs otherwise; on a busy machine a launch may wait for seconds, which must not count as a time-out.
 const TIME_CONSTANT: Duration = Duration::from_secs(10);
 
 /// The baseline of a test: its references and the cost of the original.

@@ -54,7 +54,8 @@ pub struct JointKernels {
 }
 
 impl JointKernels {
-    /// Has the driver build them for a device, which takes code of the form `target`. `ptx`: see [`super::super::serve`].
+    /// Has the driver build them for a device, which takes code of the form `target`. `ptx`: see
+    /// [`super::super::serve`].
     pub fn new(context: &Context, device: cl_device_id, target: Target, ptx: &str) -> Result<JointKernels, Refusal> {
         let refused = |code| Refusal::driver("compiling what compares the runs of joint launches", code);
         let created = match target {

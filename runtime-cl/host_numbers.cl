@@ -85,6 +85,8 @@ HALF_STORES_ROUNDED(double)
 /* Powers: the C library's, because libclc's version for doubles is wrong for huge exponents. Targets without a C library take libclc's. */
 #ifndef NO_C_LIBRARY
 
+INNER double exact_fmod(double x, double y) { return __builtin_fmod(x, y); }
+
 BUILTIN float pow(float x, float y) { return __builtin_powf(x, y); }
 BUILTIN double pow(double x, double y) { return __builtin_pow(x, y); }
 BUILTIN float pown(float x, int n) { return (float)__builtin_pow((double)x, (double)n); }
@@ -121,7 +123,7 @@ double BUILTIN lgamma_r(double x, __private int *sign);
 BUILTIN float tgamma(float x) {
     if (x < -60) {
         float below = __builtin_elementwise_floor(x);
-        return below == x ? (float)NAN : __builtin_fmodf(below, 2) == 0 ? 0.0f : -0.0f;
+        return below == x ? (float)NAN : exact_fmod((double)below, 2) == 0 ? 0.0f : -0.0f;
     }
     return x == 0 ? __builtin_copysignf(INFINITY, x) : (float)tgamma((double)x);
 }
@@ -158,7 +160,7 @@ BUILTIN double remainder(double x, double y) {
     if (!(size < INFINITY) || !(step > 0)) {
         return NAN;
     }
-    double left = step <= 0x1p1022 ? __builtin_fmod(size, 2 * step) : size;
+    double left = step <= 0x1p1022 ? exact_fmod(size, 2 * step) : size;
     /* Halves of the least steps would be rounded, doubles of the greatest sizes not be there. */
     bool is_small = step < 0x1p-1021;
     if (is_small ? left + left > step : left > step / 2) {
@@ -201,8 +203,8 @@ VECTORS(FRACTIONS_OF, double)
 
 /* Division with remainder: floats are computed as doubles, in which every step is exact. */
 
-BUILTIN float fmod(float x, float y) { return __builtin_fmodf(x, y); }
-BUILTIN double fmod(double x, double y) { return __builtin_fmod(x, y); }
+BUILTIN float fmod(float x, float y) { return (float)exact_fmod((double)x, (double)y); }
+BUILTIN double fmod(double x, double y) { return exact_fmod(x, y); }
 
 INNER float remainder_of(float x, float y, __private int *quotient) {
     double size = __builtin_elementwise_abs((double)x), step = __builtin_elementwise_abs((double)y);
@@ -210,7 +212,7 @@ INNER float remainder_of(float x, float y, __private int *quotient) {
     if (step == INFINITY && size < INFINITY) {
         return x;
     }
-    double left = __builtin_fmod(size, 128 * step);
+    double left = exact_fmod(size, 128 * step);
     double times = __builtin_elementwise_roundeven(left / step);
     left -= times * step;
     if (times == times) {

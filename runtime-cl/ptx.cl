@@ -20,4 +20,6 @@
 
 #include "host_half.cl"
 
+#include "ptx_numbers.cl"
+
 #include "host_numbers.cl"

@@ -45,6 +45,23 @@ fn products_and_sums_are_not_contracted() {
 }
 
 #[test]
+fn approximations_are_those_of_base_2() {
+    let ptx = ptx("kernel void k(global float *a, global float4 *b) {
+        a[0] = native_exp(a[1]) + native_log(a[2]) + native_log2(a[3]) + native_log10(a[4]) + native_powr(a[5], a[6]);
+        b[0] = native_exp(b[1]) + native_log(b[2]);
+    }");
+    assert!(ptx.contains("ex2.approx") && ptx.contains("lg2.approx"), "{ptx}");
+}
+
+#[test]
+fn remainders_are_exact() {
+    // LLVM would divide, and round the quotient.
+    let ptx =
+        ptx("kernel void k(global float *a, global double *b) { a[0] = fmod(a[1], a[2]); b[0] = fmod(b[1], b[2]); }");
+    assert!(!ptx.contains("div.rn") && ptx.contains("rem.u64"), "{ptx}");
+}
+
+#[test]
 fn groups_have_collectives_whose_memory_is_as_large_as_they_need() {
     let reduction = |ty: &str| {
         format!("kernel void k(global {ty} *a) {{ a[get_group_id(0)] = work_group_reduce_add(a[get_global_id(0)]); }}")

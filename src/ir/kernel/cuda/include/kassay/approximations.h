@@ -12,8 +12,10 @@ __device__ float __cosf(float) KASSAY_AS("_Z10native_cosf");
 __device__ float __tanf(float) KASSAY_AS("_Z10native_tanf");
 __device__ float __powf(float, float) KASSAY_AS("_Z11native_powrff");
 KASSAY_INNER void __sincosf(float x, float *s, float *c) { *s = __sinf(x); *c = __cosf(x); }
-/* CUDA allows 0 where |y| > 2^126; the quotient is as near as any approximation. */
-KASSAY_INNER float __fdividef(float x, float y) { return x / y; }
+/* 0 where 2^126 < |y| < 2^128, and NaN if x is infinite then. */
+KASSAY_INNER float __fdividef(float x, float y) {
+    return fabsf(y) > 0x1p126f && fabsf(y) < __builtin_inff() ? x * copysignf(0.0f, y) : x / y;
+}
 KASSAY_INNER float fdividef(float x, float y) { return x / y; }
 /* NaN becomes 0, as fmaxf ignores it. */
 KASSAY_INNER float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }

@@ -78,10 +78,9 @@ KASSAY_INNER unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned s) 
 KASSAY_INNER unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned s) {
     return (unsigned)(((unsigned long long)high << 32 | low) >> (s < 32 ? s : 32));
 }
-/* One byte of both words, which the lowest three bits of the selector name; its fourth spreads the byte's sign. */
+/* One byte of both words, which the lowest three bits of the selector name; PTX's fourth bit is not looked at. */
 KASSAY_INNER unsigned __kassay_byte(unsigned long long both, unsigned selector) {
-    unsigned byte = (unsigned)(both >> (8 * (selector & 7))) & 255u;
-    return selector & 8 ? 0u - (byte >> 7) & 255u : byte;
+    return (unsigned)(both >> (8 * (selector & 7))) & 255u;
 }
 KASSAY_INNER unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
     unsigned long long both = (unsigned long long)y << 32 | x;
@@ -107,19 +106,25 @@ KASSAY_INNER double __hiloint2double(int high, int low) {
     return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
 }
 
-/* To integers: what is too large or too small becomes the nearest integer, NaN becomes 0. LL: of the names' lengths. */
+/* To integers: what is too large or too small becomes the nearest integer. NaN becomes 0 from floats to integers of 32 bits; else the
+ * highest bit alone is set, as an H200 does. LL: of the names' lengths. */
 #define KASSAY_CONVERSION(NAME, R, FROM, TO, SYMBOL) __device__ TO NAME##_##R(FROM) KASSAY_AS(SYMBOL);
-#define KASSAY_TO_INTEGER(NAME, FROM, TO, LENGTH, TYPE, LETTER)                                                        \
-    KASSAY_CONVERSION(NAME, rn, FROM, TO, "_Z" #LENGTH "convert_" TYPE "_sat_rte" LETTER)                              \
-    KASSAY_CONVERSION(NAME, rz, FROM, TO, "_Z" #LENGTH "convert_" TYPE "_sat_rtz" LETTER)                              \
-    KASSAY_CONVERSION(NAME, ru, FROM, TO, "_Z" #LENGTH "convert_" TYPE "_sat_rtp" LETTER)                              \
-    KASSAY_CONVERSION(NAME, rd, FROM, TO, "_Z" #LENGTH "convert_" TYPE "_sat_rtn" LETTER)
-KASSAY_TO_INTEGER(__float2int, float, int, 19, "int", "f") KASSAY_TO_INTEGER(__float2uint, float, unsigned, 20, "uint", "f")
-KASSAY_TO_INTEGER(__float2ll, float, long long, 20, "long", "f")
-KASSAY_TO_INTEGER(__float2ull, float, unsigned long long, 21, "ulong", "f")
-KASSAY_TO_INTEGER(__double2int, double, int, 19, "int", "d") KASSAY_TO_INTEGER(__double2uint, double, unsigned, 20, "uint", "d")
-KASSAY_TO_INTEGER(__double2ll, double, long long, 20, "long", "d")
-KASSAY_TO_INTEGER(__double2ull, double, unsigned long long, 21, "ulong", "d")
+#define KASSAY_CONVERSION_NAN(NAME, R, FROM, TO, SYMBOL)                                                               \
+    KASSAY_CONVERSION(__kassay##NAME, R, FROM, TO, SYMBOL)                                                             \
+    KASSAY_INNER TO NAME##_##R(FROM x) { return x == x ? __kassay##NAME##_##R(x) : (TO)(1ull << (8 * sizeof(TO) - 1)); }
+#define KASSAY_TO_INTEGER(CONVERSION, NAME, FROM, TO, LENGTH, TYPE, LETTER)                                            \
+    CONVERSION(NAME, rn, FROM, TO, "_Z" #LENGTH "convert_" TYPE "_sat_rte" LETTER)                                     \
+    CONVERSION(NAME, rz, FROM, TO, "_Z" #LENGTH "convert_" TYPE "_sat_rtz" LETTER)                                     \
+    CONVERSION(NAME, ru, FROM, TO, "_Z" #LENGTH "convert_" TYPE "_sat_rtp" LETTER)                                     \
+    CONVERSION(NAME, rd, FROM, TO, "_Z" #LENGTH "convert_" TYPE "_sat_rtn" LETTER)
+KASSAY_TO_INTEGER(KASSAY_CONVERSION, __float2int, float, int, 19, "int", "f")
+KASSAY_TO_INTEGER(KASSAY_CONVERSION, __float2uint, float, unsigned, 20, "uint", "f")
+KASSAY_TO_INTEGER(KASSAY_CONVERSION_NAN, __float2ll, float, long long, 20, "long", "f")
+KASSAY_TO_INTEGER(KASSAY_CONVERSION_NAN, __float2ull, float, unsigned long long, 21, "ulong", "f")
+KASSAY_TO_INTEGER(KASSAY_CONVERSION_NAN, __double2int, double, int, 19, "int", "d")
+KASSAY_TO_INTEGER(KASSAY_CONVERSION_NAN, __double2uint, double, unsigned, 20, "uint", "d")
+KASSAY_TO_INTEGER(KASSAY_CONVERSION_NAN, __double2ll, double, long long, 20, "long", "d")
+KASSAY_TO_INTEGER(KASSAY_CONVERSION_NAN, __double2ull, double, unsigned long long, 21, "ulong", "d")
 #define KASSAY_TO_FLOAT(NAME, FROM, TO, LENGTH, TYPE, LETTER)                                                          \
     KASSAY_INNER TO NAME##_rn(FROM x) { return (TO)x; }                                                                \
     KASSAY_CONVERSION(NAME, rz, FROM, TO, "_Z" #LENGTH "convert_" TYPE "_rtz" LETTER)                                  \

@@ -83,18 +83,34 @@ KASSAY_INNER void sincospif(float x, float *s, float *c) { *s = sinpif(x); *c = 
 KASSAY_INNER void sincospi(double x, double *s, double *c) { *s = sinpi(x); *c = cospi(x); }
 KASSAY_INNER float normcdff(float x) { return 0.5f * erfcf(-x * 0.707106781186547524f); }
 KASSAY_INNER double normcdf(double x) { return 0.5 * erfc(-x * 0.707106781186547524); }
-KASSAY_INNER float norm3df(float x, float y, float z) { return sqrtf(x * x + y * y + z * z); }
-KASSAY_INNER double norm3d(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
-KASSAY_INNER float norm4df(float x, float y, float z, float w) { return sqrtf(x * x + y * y + z * z + w * w); }
-KASSAY_INNER double norm4d(double x, double y, double z, double w) { return sqrt(x * x + y * y + z * z + w * w); }
-KASSAY_INNER float rnorm3df(float x, float y, float z) { return rsqrtf(x * x + y * y + z * z); }
-KASSAY_INNER double rnorm3d(double x, double y, double z) { return rsqrt(x * x + y * y + z * z); }
-KASSAY_INNER float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
-KASSAY_INNER double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
+/* Without squares, which overflow and vanish. Reciprocals of lengths that overflow are those of a quarter of them. */
+KASSAY_INNER float norm3df(float x, float y, float z) { return hypotf(hypotf(x, y), z); }
+KASSAY_INNER double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
+KASSAY_INNER float norm4df(float x, float y, float z, float w) { return hypotf(hypotf(x, y), hypotf(z, w)); }
+KASSAY_INNER double norm4d(double x, double y, double z, double w) { return hypot(hypot(x, y), hypot(z, w)); }
+KASSAY_INNER float rhypotf(float x, float y) {
+    float length = hypotf(x, y);
+    return length == __builtin_inff() ? 0.25f / hypotf(0.25f * x, 0.25f * y) : 1.0f / length;
+}
+KASSAY_INNER double rhypot(double x, double y) {
+    double length = hypot(x, y);
+    return length == __builtin_inff() ? 0.25 / hypot(0.25 * x, 0.25 * y) : 1.0 / length;
+}
+KASSAY_INNER float rnorm3df(float x, float y, float z) {
+    float length = norm3df(x, y, z);
+    return length == __builtin_inff() ? 0.25f / norm3df(0.25f * x, 0.25f * y, 0.25f * z) : 1.0f / length;
+}
+KASSAY_INNER double rnorm3d(double x, double y, double z) {
+    double length = norm3d(x, y, z);
+    return length == __builtin_inff() ? 0.25 / norm3d(0.25 * x, 0.25 * y, 0.25 * z) : 1.0 / length;
+}
+/* What is too large or too small becomes the nearest integer, NaN the least. */
+__device__ long long __kassay_saturated(float) KASSAY_AS("_Z20convert_long_sat_rtef");
+__device__ long long __kassay_saturated(double) KASSAY_AS("_Z20convert_long_sat_rted");
 #define KASSAY_ROUNDED_TO(NAME, T, ROUND)                                                                              \
-    KASSAY_INNER T NAME##f(float x) { return (T)ROUND##f(x); }                                                         \
-    KASSAY_INNER T NAME(float x) { return (T)ROUND##f(x); }                                                            \
-    KASSAY_INNER T NAME(double x) { return (T)ROUND(x); }
+    KASSAY_INNER T NAME(float x) { return x == x ? __kassay_saturated(ROUND##f(x)) : (T)(1ull << 63); }                \
+    KASSAY_INNER T NAME##f(float x) { return NAME(x); }                                                                \
+    KASSAY_INNER T NAME(double x) { return x == x ? __kassay_saturated(ROUND(x)) : (T)(1ull << 63); }
 KASSAY_ROUNDED_TO(lrint, long, rint) KASSAY_ROUNDED_TO(lround, long, round)
 KASSAY_ROUNDED_TO(llrint, long long, rint) KASSAY_ROUNDED_TO(llround, long long, round)
 #define KASSAY_NO_BUILTIN(NAME)                                                                                        \

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::Parsed;
+use kassay_base::cache;
 use kassay_base::error::Result;
 use kassay_ir::kernel::compile::Loaded;
 use kassay_ir::kernel::source::Sources;
@@ -77,8 +78,14 @@ fn opened<'c>(path: &Path, parsed: Parsed<'c>) -> Opened<'c> {
     Opened { loaded: parsed.loaded, sources: sources_of(path), under_test: parsed.under_test }
 }
 
+/// Keeps what is compiled for other tests of the same program: its build is part of all keys.
+fn keep_compiled() {
+    cache::open(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"), cache::BOUND);
+}
+
 /// Returns the options for opening a kernel that is compiled with `options`.
 fn open_options(entry: Option<&str>, options: &KernelOptions) -> OpenOptions {
+    keep_compiled();
     OpenOptions::new()
         .entry(entry.map(str::to_owned))
         .defines(options.defines.clone())
@@ -114,6 +121,7 @@ pub struct OpenedSuite<'c> {
 
 /// Reads a suite and its kernel.
 pub fn open_suite<'c>(context: &'c Context, path: &Path) -> Result<OpenedSuite<'c>> {
+    keep_compiled();
     let suite = Suite::load(path)?;
     let Parsed { under_test, loaded, tests } = OpenOptions::new().parse_suite(context, path)?;
     let sources = sources_of(&suite.kernel);

@@ -29,7 +29,7 @@ use super::options::{OpenOptions, options};
 options! {
     /// Options of [`inspect`].
     pub struct InspectOptions {
-        /// The operators whose mutants are counted: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
+        /// The operators whose mutants are counted: `all`, `peng`, `liu`, `mutgpu`, or ids such as `ROR,SYR`.
         operators: String = "all".to_owned(),
         /// Whether the control-flow graph is drawn, of the only kernel.
         draw: bool = false,

@@ -29,7 +29,7 @@ options! {
         mutants: bool = false,
         /// Whether guards are inserted, which record faults instead of letting them happen; likewise.
         guards: bool = false,
-        /// The operators of mutants: their ids, separated by commas, or `all`, `peng` or `liu`.
+        /// The operators of mutants: their ids, separated by commas, or `all`, `peng`, `liu` or `mutgpu`.
         operators: String = "all".to_owned(),
         /// Whether the solver is asked which mutants are equivalent to the original.
         proofs: bool = true,

@@ -34,7 +34,7 @@ options! {
     /// ([`OpenOptions::level`](super::OpenOptions::level)).
     #[derive(Serialize, Deserialize)]
     pub struct MutateOptions {
-        /// Operators: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
+        /// Operators: `all`, `peng`, `liu`, `mutgpu`, or ids such as `ROR,SYR`.
         operators: String = "all".to_owned(),
         /// The order of mutants; 2 adds pairs of mutants.
         order: u32 = 1,

@@ -22,7 +22,7 @@ pub struct InspectArgs {
     /// Write the kernel's interface as it is known, to correct and give back with --interface
     #[arg(long, value_name = "FILE")]
     pub write_interface: Option<PathBuf>,
-    /// Mutation operators to count: all, peng, liu, or comma-separated ids
+    /// Mutation operators to count: all, peng, liu, mutgpu, or comma-separated ids
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub operators: String,
     /// The level at which mutants are counted

@@ -66,7 +66,7 @@ pub struct LowerArgs {
     /// Write what a host program has to know of the additional argument
     #[arg(long, value_name = "FILE", requires = "output")]
     pub map: Option<PathBuf>,
-    /// Operators of mutants: all, peng, liu, or a list such as ROR,AOR
+    /// Operators of mutants: all, peng, liu, mutgpu, or a list such as ROR,AOR
     #[arg(long, value_name = "LIST", default_value = "all", requires = "mutants")]
     pub operators: String,
     /// Do not ask the solver which mutants are equivalent to the original

@@ -32,7 +32,7 @@ pub struct MutateArgs {
     /// Instead of a suite: a host program and its arguments, after `--`
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = FOR_SUITES.into_iter().chain(OF_COMPILING))]
     pub command: Vec<OsString>,
-    /// Operators: all, peng, liu, or ids such as ROR,SYR
+    /// Operators: all, peng, liu, mutgpu, or ids such as ROR,SYR
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub operators: String,
     /// Order of mutants; 2 adds pairs of mutants

@@ -21,7 +21,7 @@ options! {
         verify: Verify = Verify::First,
         /// Shell patterns of kernels' names (`fnmatch`); empty: all kernels.
         kernels: Vec<String> = Vec::new(),
-        /// Operators: `all`, `peng`, `liu`, or ids such as `ROR,SYR`.
+        /// Operators: `all`, `peng`, `liu`, `mutgpu`, or ids such as `ROR,SYR`.
         operators: String = "all".to_owned(),
         /// How many mutants of all kernels together are drawn, with [`Oracle::Outputs`] of each kernel; `None`: all.
         sample: Option<u64> = None,

@@ -12,8 +12,9 @@ pub fn markdown() -> String {
          Generated from the registry (`src/judge/mutation/catalogue/operators/`); `BLESS=1 cargo nextest run --test mutation reference` \
          writes it anew.\n\n\
          `--operators` takes ids with commas between, or a preset: `all` (every operator with all its replacements), `peng` \
-         (PENG, table 4.2) and `liu` (LIU, tables 6.1 and 6.2). A preset takes the operators marked with it, with the \
-         replacements that its document has. The class is what scores are broken down by.\n\n\
+         (PENG, table 4.2) and `liu` (LIU, tables 6.1 and 6.2), which take the operators marked with them, with the \
+         replacements that their documents have, and `mutgpu`, the nine operators of ZHU: `AS`, `AI`, `AD`, `SHR`, `GIR`, \
+         `GII`, `GID`, `SYR` and `AR`. The class is what scores are broken down by.\n\n\
          Operators of the source change what the source says; those of [the IR](#operators-of-the-ir) change instructions, at \
          the levels `ir:raw` to `ir:O3` of [`--level`](mutate.md#levels). The concept is what an operator changes, whatever the \
          level.\n\n\

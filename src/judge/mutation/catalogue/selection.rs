@@ -7,6 +7,13 @@ use kassay_base::error::{Error, Result};
 use super::level::OperatorLevel;
 use super::operators::{OPERATORS, Operator, Preset};
 
+/// The names of the presets.
+const PRESETS: [(&str, Preset); 4] =
+    [("all", Preset::Full), ("peng", Preset::Peng), ("liu", Preset::Liu), ("mutgpu", Preset::MutGpu)];
+
+/// The operators of MutGPU (ZHU; LIU, table 6.2, has their definitions).
+const OF_MUTGPU: [&str; 9] = ["AS", "AI", "AD", "SHR", "GIR", "GII", "GID", "SYR", "AR"];
+
 /// The operators that a run uses.
 #[derive(Clone)]
 pub struct Selection {
@@ -33,23 +40,20 @@ impl Selection {
         Selection::parse_at(text, OperatorLevel::Source)
     }
 
-    /// Parses `all`, a preset (`peng`, `liu`; of operators of the source), or comma-separated operator ids; case is
-    /// ignored.
+    /// Parses `all`, a preset (`peng`, `liu`, `mutgpu`; of operators of the source), or comma-separated operator ids;
+    /// case is ignored.
     ///
     /// # Errors
     /// `Caller` if a name is unknown or is no operator of the level; the message lists the ids.
     pub fn parse_at(text: &str, level: OperatorLevel) -> Result<Selection> {
-        match text.trim().to_ascii_lowercase().as_str() {
-            "all" => return Ok(Selection::all(level)),
-            preset @ ("peng" | "liu") if level == OperatorLevel::Ir => {
-                return Err(Error::caller(format!(
-                    "the preset `{preset}` is of operators of the source, not of the IR"
-                ))
-                .help(choices(level)));
+        match PRESETS.iter().find(|(name, _)| text.trim().eq_ignore_ascii_case(name)) {
+            Some((_, Preset::Full)) => return Ok(Selection::all(level)),
+            Some((name, _)) if level == OperatorLevel::Ir => {
+                let what = format!("the preset `{name}` is of operators of the source, not of the IR");
+                return Err(Error::caller(what).help(choices(level)));
             }
-            "peng" => return Ok(Selection::of_preset(Preset::Peng)),
-            "liu" => return Ok(Selection::of_preset(Preset::Liu)),
-            _ => {}
+            Some((_, preset)) => return Ok(Selection::of_preset(*preset)),
+            None => {}
         }
         let mut chosen = Vec::new();
         for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -85,6 +89,7 @@ impl Selection {
             Preset::Full => true,
             Preset::Peng => operator.peng,
             Preset::Liu => operator.liu,
+            Preset::MutGpu => OF_MUTGPU.contains(&operator.id),
         };
         let level = OperatorLevel::Source;
         let operators = of_level(level).filter(belongs).collect();
@@ -116,11 +121,9 @@ impl Selection {
 /// registry's order.
 impl fmt::Display for Selection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.is_complete_preset, self.preset) {
-            (true, Preset::Full) => f.write_str("all"),
-            (true, Preset::Peng) => f.write_str("peng"),
-            (true, Preset::Liu) => f.write_str("liu"),
-            (false, _) => {
+        match PRESETS.iter().find(|(_, preset)| self.is_complete_preset && *preset == self.preset) {
+            Some((name, _)) => f.write_str(name),
+            None => {
                 let ids: Vec<&str> = self.operators.iter().map(|operator| operator.id).collect();
                 f.write_str(&ids.join(","))
             }
@@ -141,8 +144,8 @@ fn of_level(level: OperatorLevel) -> impl Iterator<Item = &'static Operator> {
 fn choices(level: OperatorLevel) -> String {
     let ids: Vec<&str> = of_level(level).map(|operator| operator.id).collect();
     let sets = match level {
-        OperatorLevel::Source => "all, peng, liu",
-        OperatorLevel::Ir => "all",
+        OperatorLevel::Source => PRESETS.map(|(name, _)| name).join(", "),
+        OperatorLevel::Ir => "all".to_owned(),
     };
     format!("give {sets}, or some of {}, with commas between", ids.join(", "))
 }
@@ -160,11 +163,11 @@ fn of_other_level(operator: &Operator, level: OperatorLevel) -> Error {
 
 fn unknown(name: &str, level: OperatorLevel) -> Error {
     let upper = name.to_ascii_uppercase();
-    if ["ALL", "PENG", "LIU"].contains(&upper.as_str()) {
+    if PRESETS.iter().any(|(preset, _)| preset.eq_ignore_ascii_case(name)) {
         return Error::caller(format!("`{name}` stands for a set of operators and cannot be one of a list"))
             .help(format!("give --operators {name} alone, or some of the ids"));
     }
-    let names = OPERATORS.iter().map(|operator| operator.id).chain(["all", "peng", "liu"]);
+    let names = OPERATORS.iter().map(|operator| operator.id).chain(PRESETS.map(|(name, _)| name));
     let nearest = names.map(|known| (distance(&upper, &known.to_ascii_uppercase()), known)).min();
     let help = match nearest {
         Some((far, known)) if far < known.len() && far <= 2 => {
@@ -205,7 +208,7 @@ mod tests {
 
     #[test]
     fn presets_and_lists_round_trip() {
-        for text in ["all", "peng", "liu"] {
+        for text in ["all", "peng", "liu", "mutgpu"] {
             assert_eq!(Selection::parse(&text.to_uppercase()).unwrap().to_string(), text);
         }
         let list = Selection::parse(" syr, icr,SYR ,").unwrap();
@@ -221,6 +224,8 @@ mod tests {
         assert!(peng.has("SYR") && peng.has("ICR") && !peng.has("AS") && !peng.has("BFR"));
         let liu = Selection::of_preset(Preset::Liu);
         assert!(liu.has("SYR") && liu.has("AS") && !liu.has("BFR") && !liu.has("ICR"));
+        let mutgpu = Selection::of_preset(Preset::MutGpu);
+        assert!(mutgpu.operators().len() == OF_MUTGPU.len() && !mutgpu.has("FR") && !mutgpu.has("ROR"));
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub enum Preset {
     Peng,
     /// LIU's tables 6.1 and 6.2.
     Liu,
+    /// ZHU's nine operators, with LIU's replacements.
+    MutGpu,
 }
 
 /// A kernel in canonical form with everything known about it: the input of operators.

@@ -83,7 +83,7 @@ pub(super) fn replace(subject: &Subject<'_>, operator: &'static str, found: &mut
             let text = call.call_text(other, &[call.arg_or(0, own)]);
             change(call, operator, text, Expr::Call { callee, args: vec![Expr::Operand(0)] }, found);
         }
-        if subject.preset == Preset::Liu {
+        if matches!(subject.preset, Preset::Liu | Preset::MutGpu) {
             continue;
         }
         for other in used.iter().filter(|other| **other != own) {

@@ -68,8 +68,8 @@ fn replacements(op: Option<BinaryOp>, preset: Preset) -> Vec<Option<BinaryOp>> {
         (Some(op), Preset::Peng) if is_arithmetic(op) => others(op, preset).into_iter().map(Some).collect(),
         (Some(op), Preset::Peng) => vec![Some(counterpart(op))],
         // LIU's pairs. The table replaces `%=` by itself; as for `%` in LIU's MR, `*=` is used.
-        (Some(op), Preset::Liu) if is_arithmetic(op) => vec![Some(counterpart(op))],
-        (_, Preset::Liu) | (None, Preset::Peng) => Vec::new(),
+        (Some(op), Preset::Liu | Preset::MutGpu) if is_arithmetic(op) => vec![Some(counterpart(op))],
+        (_, Preset::Liu | Preset::MutGpu) | (None, Preset::Peng) => Vec::new(),
         (op, Preset::Full) => {
             let all = BinaryOp::ARITHMETIC.into_iter().chain(BinaryOp::BITWISE).map(Some).chain([None]);
             all.filter(|other| *other != op).collect()

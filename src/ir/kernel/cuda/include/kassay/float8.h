@@ -56,6 +56,8 @@ KASSAY_FP8(__nv_fp8_e5m2, 2, 15)
         __nv_fp8x2_storage_t __x;                                                                                      \
         __nv_fp8x2_##NAME() = default;                                                                                 \
         explicit KASSAY_MEMBER __nv_fp8x2_##NAME(float2 v) : __x((unsigned short)(ONE(v.x).__x | ONE(v.y).__x << 8)) {} \
+        explicit KASSAY_MEMBER __nv_fp8x2_##NAME(__half2 v) : __nv_fp8x2_##NAME(float2{v.x, v.y}) {}                   \
+        explicit KASSAY_MEMBER __nv_fp8x2_##NAME(__nv_bfloat162 v) : __nv_fp8x2_##NAME(float2{v.x, v.y}) {}            \
         explicit KASSAY_MEMBER operator float2() const { return float2{at(0), at(1)}; }                                \
         KASSAY_MEMBER float at(int i) const {                                                                          \
             ONE one;                                                                                                   \
@@ -69,6 +71,10 @@ KASSAY_FP8(__nv_fp8_e5m2, 2, 15)
         explicit KASSAY_MEMBER __nv_fp8x4_##NAME(float4 v)                                                             \
             : __x((unsigned)ONE(v.x).__x | (unsigned)ONE(v.y).__x << 8 | (unsigned)ONE(v.z).__x << 16 |                \
                   (unsigned)ONE(v.w).__x << 24) {}                                                                     \
+        explicit KASSAY_MEMBER __nv_fp8x4_##NAME(__half2 low, __half2 high)                                            \
+            : __nv_fp8x4_##NAME(float4{low.x, low.y, high.x, high.y}) {}                                               \
+        explicit KASSAY_MEMBER __nv_fp8x4_##NAME(__nv_bfloat162 low, __nv_bfloat162 high)                              \
+            : __nv_fp8x4_##NAME(float4{low.x, low.y, high.x, high.y}) {}                                               \
         explicit KASSAY_MEMBER operator float4() const { return float4{at(0), at(1), at(2), at(3)}; }                  \
         KASSAY_MEMBER float at(int i) const {                                                                          \
             ONE one;                                                                                                   \

@@ -33,6 +33,13 @@ const OF_CUDA: [(&str, &str); 16] = [
     ("`barrier`", "barrier"),
 ];
 
+/// What stands for quoted names of OpenCL's builtins, by their beginnings: the source calls something else.
+const FOR_BUILTINS: [(&str, &str); 3] = [
+    ("`sub_group_barrier`", "barrier of the warp"),
+    ("`sub_group_", "function of the warp"),
+    ("`work_group_", "function of the block"),
+];
+
 impl Words {
     /// Returns the words for a kernel by the path of its file.
     pub fn of(source: impl AsRef<Path>) -> Words {
@@ -66,7 +73,8 @@ impl Words {
                 (Some((length, cuda)), _) => (length, cuda.to_owned()),
                 (None, '`' | '"') => {
                     let length = rest[1..].find(next).map_or(rest.len(), |end| end + 2);
-                    (length, rest[..length].to_owned())
+                    let builtin = FOR_BUILTINS.iter().find(|(start, _)| rest[..length].starts_with(start));
+                    (length, builtin.map_or(&rest[..length], |(_, words)| words).to_owned())
                 }
                 (None, _) => (next.len_utf8(), next.to_string()),
             };
@@ -106,6 +114,10 @@ mod tests {
              of \"a group\" wait at the barrier in subgroup 3 of multi-group threads, of item[2]"
         );
         assert_eq!(cuda.say("éwork-item ` work-item"), "éwork-item ` work-item");
+        let text =
+            "7 work-items wait at the `sub_group_shuffle` in line 3, 1 work-item waits at the `sub_group_barrier`";
+        let said = "7 threads wait at the function of the warp in line 3, 1 thread waits at the barrier of the warp";
+        assert_eq!(cuda.say(text), said);
         assert_eq!(Words::of("k.cl").say(text), text);
     }
 }

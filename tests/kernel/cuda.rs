@@ -254,6 +254,12 @@ fn templates_that_only_skipped_functions_launch_are_kernels_or_named() {
     let note =
         read_entry(&format!("{KERNEL} {TYPED} {host}"), "n::k<float, (n::Mode)1>").unwrap().loaded.accepted_errors();
     assert!(note.contains("has the kernels `k<2>`, `n::k<float, n::Slow>` because"), "{note}");
+    // Launches whose arguments are not known, members of classes, and what is not launched.
+    const MEMBER: &str = "template <typename T> struct Q { static __global__ void m(T *p) { *p = T(); }
+                                                           static __global__ void other(T *p) { *p = T(); } };";
+    let host = "int main() { k<5><<<1, 1>>>(nothing()); Q<float>::m<<<1, 1>>>(0); }";
+    let note = read_entry(&format!("{KERNEL} {MEMBER} {host}"), "k<5>").unwrap().loaded.accepted_errors();
+    assert!(note.contains("has the kernels `Q<float>::m`, `k<5>` because"), "{note}");
     // A type of a function cannot be named outside of it.
     const LOCAL: &str = "template <typename T> __global__ void k(T *p) { *p = T(); }";
     let host = "int main() { struct Local { int x; }; nothing(); k<Local><<<1, 1>>>(0); }";

@@ -13,6 +13,7 @@ use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
 use kassay_judge::sync::findings::{self, Found, Reader};
 use kassay_judge::sync::{amplification, reproduction, schedule_independence};
 use kassay_model::native::table::NativeTable;
+use kassay_model::words::Words;
 use kassay_results::result::check::{
     Amplification, CheckResult, DeviceRun, DeviceVerdict, Finding, FindingKind, HoldsFor, Input, Verdict,
 };
@@ -83,6 +84,9 @@ impl Judging<'_, '_> {
         let races = checked.found.iter().take_while(|found| found.finding.kind == FindingKind::DataRace).count();
         let unconfirmed = looked.unconfirmed.into_iter().map(|(input, finding)| Found::of_input(finding, input));
         checked.found.splice(races..races, unconfirmed);
+        // Suites that reproduce findings have their messages.
+        let words = Words::of(self.opened.source());
+        checked.found.iter_mut().for_each(|found| words.put(&mut found.finding.message));
         if let Some(folder) = &self.reproduce {
             self.reproduce(folder, &mut checked.found, cases)?;
         }

@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -242,15 +243,23 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
     written.ok_or_else(|| cuda::no_kernel(source))
 }
 
+/// How long instances are sought at most.
+const LONGEST_SEARCH: Duration = Duration::from_secs(20);
+
 /// Returns the instances of templates that launches of the source make kernels, whether it compiles or not.
 fn launched_templates(source: &Path, options: &KernelOptions) -> Result<Vec<String>> {
     let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref())?;
     let file = overlay.as_ref().map(line_directives::Overlay::file);
     let arguments = arguments_of(source, options, Features::Instances, file.as_deref(), &[]);
     let copies: Vec<_> = overlay.iter().map(line_directives::Overlay::folder).collect();
-    // What does not compile may crash clang.
-    let run = clang::run(&arguments, &options.confined_to(&copies), false, options.deadline);
-    Ok(run.map_or_else(|_| Vec::new(), |run| cuda::instances(&run.records)))
+    let end = Instant::now() + LONGEST_SEARCH;
+    let end = options.deadline.map_or(end, |deadline| deadline.min(end));
+    match clang::run(&arguments, &options.confined_to(&copies), false, Some(end)) {
+        Ok(run) => Ok(cuda::instances(&run.records)),
+        Err(late) if late.is_late() && options.deadline == Some(end) => Err(late),
+        // What does not compile may crash clang, or keep it busy.
+        Err(_) => Ok(Vec::new()),
+    }
 }
 
 /// Returns clang's arguments. `overlay`: a file for `-ivfsoverlay`. `unknown`: types that are taken as unknown.

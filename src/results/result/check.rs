@@ -117,17 +117,15 @@ impl CheckResult {
     /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.check/1";
 
-    /// Returns the result with its texts in the words of the kernel's language.
+    /// Returns the result with its texts in the words of the kernel's language, as far as names are quoted in them:
+    /// `group` may be one.
     #[must_use]
     pub fn in_words(mut self) -> CheckResult {
         let words = Words::of(&self.header.source);
         self.findings.iter_mut().for_each(|finding| words.put(&mut finding.message));
-        self.barriers.iter_mut().for_each(|barrier| words.put(&mut barrier.reason));
-        let why_not = self.amplification.iter_mut().flat_map(|amplification| &mut amplification.why_not);
-        let of_inputs =
-            self.inputs.iter_mut().flat_map(|input| input.reason.iter_mut().chain(&mut input.preconditions));
-        let others = self.holds_for_because.iter_mut().chain(&mut self.notes);
-        why_not.chain(of_inputs).chain(others).for_each(|text| words.put(text));
+        let of_inputs = self.inputs.iter_mut().flat_map(|input| &mut input.reason);
+        let of_barriers = self.barriers.iter_mut().map(|barrier| &mut barrier.reason);
+        of_inputs.chain(of_barriers).for_each(|text| words.put(text));
         self
     }
 }

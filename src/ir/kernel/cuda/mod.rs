@@ -134,9 +134,14 @@ pub fn instances(records: &[u8]) -> Vec<String> {
 
 /// Says which templates became kernels because host functions launch them.
 pub fn note_of_instances(source: &Path, names: &[String]) -> String {
-    let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    const SHOWN: usize = 8;
+    let listed: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let others = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        others => format!(" and {others} others"),
+    };
     format!(
-        "{NOTE}{} has the kernels {} because skipped host functions launch them\n",
+        "{NOTE}{} has the kernels {}{others} because skipped host functions launch them\n",
         source.display(),
         listed.join(", ")
     )

@@ -109,11 +109,17 @@ fn settable(view: View<'_>) -> Vec<Global<'_>> {
     view.globals().into_iter().filter(is_settable).collect()
 }
 
-/// Turns CUDA's dynamic shared memory (`extern __shared__`), whose size launches say, into parameters in local memory.
+/// Turns CUDA's dynamic shared memory (`extern __shared__`), whose size launches say, into a parameter in local memory: all
+/// such variables begin at one address, whatever their types.
 pub fn append_dynamic(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     let view = View::of(module);
     let is_dynamic = |global: &Global<'_>| is_dynamic(*global) && global.is_used();
-    for variable in view.globals().into_iter().filter(is_dynamic) {
+    let dynamic: Vec<Global<'_>> = view.globals().into_iter().filter(is_dynamic).collect();
+    if let Some((variable, others)) = dynamic.split_first().map(|(first, others)| (*first, others)) {
+        for other in others {
+            // SAFETY: of the globals alone handles are kept, which stay.
+            unsafe { Value::from(*other).replace_constant(variable) };
+        }
         let label = label(view, variable);
         let element = ir_types::from_ir(variable.value_type(), view.layout()).map(innermost_element);
         let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));

@@ -316,8 +316,7 @@ impl Decided<'_, '_> {
             notes,
         };
         let words = Words::of(&done.header.source);
-        let reasons = done.mutants.iter_mut().flat_map(|row| &mut row.reason);
-        reasons.chain(&mut done.notes).for_each(|text| words.put(text));
+        done.mutants.iter_mut().flat_map(|row| &mut row.reason).for_each(|text| words.put(text));
         mutate_summary::finish(&mut done, &class_of);
         done
     }

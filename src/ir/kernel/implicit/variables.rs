@@ -109,8 +109,8 @@ fn settable(view: View<'_>) -> Vec<Global<'_>> {
     view.globals().into_iter().filter(is_settable).collect()
 }
 
-/// Turns CUDA's dynamic shared memory (`extern __shared__`), whose size launches say, into a parameter in local memory: all
-/// such variables begin at one address, whatever their types.
+/// Turns CUDA's dynamic shared memory (`extern __shared__`), whose size launches say, into a parameter in local memory:
+/// all such variables begin at one address, whatever their types.
 pub fn append_dynamic(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     let view = View::of(module);
     let is_dynamic = |global: &Global<'_>| is_dynamic(*global) && global.is_used();

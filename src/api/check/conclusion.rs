@@ -84,7 +84,7 @@ impl Judging<'_, '_> {
         let races = checked.found.iter().take_while(|found| found.finding.kind == FindingKind::DataRace).count();
         let unconfirmed = looked.unconfirmed.into_iter().map(|(input, finding)| Found::of_input(finding, input));
         checked.found.splice(races..races, unconfirmed);
-        // Suites that reproduce findings have their messages.
+        // Before suites are written that reproduce findings, which have their messages.
         let words = Words::of(self.opened.source());
         checked.found.iter_mut().for_each(|found| words.put(&mut found.finding.message));
         if let Some(folder) = &self.reproduce {

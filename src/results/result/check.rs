@@ -117,12 +117,11 @@ impl CheckResult {
     /// The value of `schema`.
     pub const SCHEMA: &'static str = "kassay.check/1";
 
-    /// Returns the result with its texts in the words of the kernel's language, as far as names are quoted in them:
-    /// `group` may be one.
+    /// Returns the result with its reasons in the words of the kernel's language. Assumptions and notes stay: names are
+    /// not quoted in them, and `group` may be one.
     #[must_use]
     pub fn in_words(mut self) -> CheckResult {
         let words = Words::of(&self.header.source);
-        self.findings.iter_mut().for_each(|finding| words.put(&mut finding.message));
         let of_inputs = self.inputs.iter_mut().flat_map(|input| &mut input.reason);
         let of_barriers = self.barriers.iter_mut().map(|barrier| &mut barrier.reason);
         of_inputs.chain(of_barriers).for_each(|text| words.put(text));

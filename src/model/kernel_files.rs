@@ -40,6 +40,11 @@ impl KernelFile {
         EXTENSIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, file)| *file)
     }
 
+    /// Whether a file of [`KernelFile::Cuda`] is HIP's by its extension.
+    pub fn is_hip(path: &Path) -> bool {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("hip"))
+    }
+
     /// Whether it is text that people write.
     pub fn is_source(self) -> bool {
         matches!(self, KernelFile::OpenClC | KernelFile::CppForOpenCl | KernelFile::Cuda)

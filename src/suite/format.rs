@@ -74,8 +74,8 @@ pub struct TestEntry {
     pub grid: Option<At<Vec<At<NonZeroU64>>>>,
     /// Threads of a block in each dimension: `local` in CUDA's words.
     pub block: Option<At<Vec<At<NonZeroU64>>>>,
-    /// Bytes of CUDA's dynamic shared memory, in the place of the argument that it is.
-    pub shared: Option<At<NonZeroU64>>,
+    /// Bytes of CUDA's dynamic shared memory, in the place of the argument that it is; 0 is as good as absent.
+    pub shared: Option<At<u64>>,
     /// Global offset: the first global id in each dimension; 0 if absent.
     pub offset: Option<At<Vec<At<u64>>>>,
     /// Order of the work-groups and work-items; ascending if absent.

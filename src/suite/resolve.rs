@@ -1,6 +1,7 @@
 //! Loads suites: reads and checks a suite file, then resolves its tests to launches for a kernel's interface.
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -198,9 +199,10 @@ impl Suite {
                     .help("give each test its own name"));
             }
             let range = range::read(&source, &entry, &span)?;
-            let shared = entry.shared.clone().map(|bytes| {
+            let shared = entry.shared.as_ref().and_then(|bytes| {
                 let key = At { span: bytes.span.clone(), value: "shared".to_owned() };
-                (key, Form::Local(LocalSpec { local: bytes }))
+                let local = At { span: bytes.span.clone(), value: NonZeroU64::new(bytes.value)? };
+                Some((key, Form::Local(LocalSpec { local })))
             });
             let args = read_forms(&source, "args", entry.args.as_ref())?;
             let variables = read_forms(&source, "variables", entry.variables.as_ref())?;

@@ -221,7 +221,13 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
     let can_be_told = options.language(source) == Language::Cuda && options.instances().next().is_none();
     if can_be_told && skips_host {
         // Host functions that are skipped instantiate nothing.
-        let mut names = launched_templates(source, options)?;
+        let Some(mut names) = launched_templates(source, options)? else {
+            let note = cuda::note_of_search(source);
+            return match written {
+                Some(loaded) => Ok(Loaded { warnings: loaded.warnings + &note, ..loaded }),
+                None => Err(cuda::no_kernel(source).details(note)),
+            };
+        };
         while !names.is_empty() {
             match compile_as_written(source, content, &options.with_instances(&names), with_ast) {
                 Ok(Some(mut loaded)) => {
@@ -229,6 +235,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
                     return Ok(loaded);
                 }
                 Ok(None) => break,
+                Err(late) if late.is_late() => return Err(late),
                 Err(error) => {
                     let wrong = cuda::wrong_instances(&error);
                     if wrong.is_empty() {
@@ -246,8 +253,9 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
 /// How long instances are sought at most.
 const LONGEST_SEARCH: Duration = Duration::from_secs(20);
 
-/// Returns the instances of templates that launches of the source make kernels, whether it compiles or not.
-fn launched_templates(source: &Path, options: &KernelOptions) -> Result<Vec<String>> {
+/// Returns the instances of templates that launches of the source make kernels, whether it compiles or not; `None` if
+/// the search does not end.
+fn launched_templates(source: &Path, options: &KernelOptions) -> Result<Option<Vec<String>>> {
     let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref())?;
     let file = overlay.as_ref().map(line_directives::Overlay::file);
     let arguments = arguments_of(source, options, Features::Instances, file.as_deref(), &[]);
@@ -255,10 +263,11 @@ fn launched_templates(source: &Path, options: &KernelOptions) -> Result<Vec<Stri
     let end = Instant::now() + LONGEST_SEARCH;
     let end = options.deadline.map_or(end, |deadline| deadline.min(end));
     match clang::run(&arguments, &options.confined_to(&copies), false, Some(end)) {
-        Ok(run) => Ok(cuda::instances(&run.records)),
+        Ok(run) => Ok(Some(cuda::instances(&run.records))),
         Err(late) if late.is_late() && options.deadline == Some(end) => Err(late),
-        // What does not compile may crash clang, or keep it busy.
-        Err(_) => Ok(Vec::new()),
+        Err(late) if late.is_late() => Ok(None),
+        // What does not compile may crash clang.
+        Err(_) => Ok(Some(Vec::new())),
     }
 }
 
@@ -273,6 +282,7 @@ fn arguments_of(
     let language = options.language(source);
     let mut arguments = vec!["-x".into(), language.clang_name().into()];
     arguments.extend(options.clang_arguments(language, features));
+    arguments.extend(KernelFile::is_hip(source).then(|| OsString::from("-D__HIPCC__=1")));
     arguments.extend(unknown.iter().map(|name| OsString::from(format!("-D{name}={}", cuda::UNKNOWN))));
     if let Some(overlay) = overlay {
         arguments.extend(["-ivfsoverlay".into(), overlay.into()]);

@@ -122,7 +122,7 @@ fn of_run(result: &RunResult) -> TestSuite {
 fn of_check(result: &CheckResult) -> TestSuite {
     let mut suite = suite("check", &result.header);
     let counts = |f: &&Finding| !matches!(f.kind, FindingKind::RedundantBarrier | FindingKind::Uninitialised);
-    let words = Words::of(&result.header.source);
+    let words = result.header.words();
     let of = |one: &Finding| finding(words, one);
     let full: Vec<String> = result.findings.iter().filter(counts).map(of).collect();
     let line = format!("{}: {}", result.verdict.name(), result.findings.iter().filter(counts).count());

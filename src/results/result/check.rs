@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kassay_model::words::Words;
 use kassay_suite::faults::FaultClass;
 use kassay_suite::schedule::Schedule;
 use schemars::JsonSchema;
@@ -121,7 +120,7 @@ impl CheckResult {
     /// not quoted in them, and `group` may be one.
     #[must_use]
     pub fn in_words(mut self) -> CheckResult {
-        let words = Words::of(&self.header.source);
+        let words = self.header.words();
         let of_inputs = self.inputs.iter_mut().flat_map(|input| &mut input.reason);
         let of_barriers = self.barriers.iter_mut().map(|barrier| &mut barrier.reason);
         of_inputs.chain(of_barriers).for_each(|text| words.put(text));

@@ -52,6 +52,7 @@ pub mod store;
 
 use std::fmt;
 
+use kassay_model::words::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +79,11 @@ impl Header {
     pub fn new(schema: &str, kernel: String, source: String, device: Option<Device>, seed: u64) -> Header {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         Header { schema: schema.to_owned(), version, kernel, source, device, seed }
+    }
+
+    /// The words for what is said of the kernel.
+    pub fn words(&self) -> Words {
+        Words::of(&self.source)
     }
 }
 

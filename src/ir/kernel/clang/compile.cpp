@@ -101,7 +101,25 @@ bool skipsHost(const CompilerInstance &CI) { return CI.getLangOpts().CUDA && CI.
 
 /// Has clang skip the bodies of functions that no device runs.
 class DeviceOnly : public ASTConsumer {
+  /// clang takes a static variable for a constant of the device unless the host names it, which only what is skipped
+  /// would show.
+  static void expectHost(Decl *D) {
+    if (auto *V = dyn_cast<VarDecl>(D)) {
+      if (V->hasAttr<CUDAConstantAttr>() || V->hasAttr<CUDADeviceAttr>())
+        V->getASTContext().CUDADeviceVarODRUsedByHost.insert(V);
+    } else if (isa<NamespaceDecl, LinkageSpecDecl>(D)) {
+      for (Decl *Inner : cast<DeclContext>(D)->decls())
+        expectHost(Inner);
+    }
+  }
+
 public:
+  bool HandleTopLevelDecl(DeclGroupRef Group) override {
+    for (Decl *D : Group)
+      expectHost(D);
+    return true;
+  }
+
   bool shouldSkipFunctionBody(Decl *D) override {
     const FunctionDecl *F = D->getAsFunction();
     return F && !F->hasAttr<CUDADeviceAttr>() && !F->hasAttr<CUDAGlobalAttr>();
@@ -145,10 +163,6 @@ protected:
     if (!Code || (!Records && !IsCUDA))
       return Code;
     std::vector<std::unique_ptr<ASTConsumer>> Both;
-    if (Skips) {
-      CI.getPreprocessor().addPPCallbacks(std::make_unique<MissingHeaders>(Missing));
-      Both.push_back(std::make_unique<DeviceOnly>());
-    }
     if (IsCUDA)
       Both.push_back(kassay::cuda::returnsConsumer(Returns));
     if (Records)
@@ -158,6 +172,11 @@ protected:
       CI.getCodeGenOpts().ClearASTBeforeBackend = false;
     auto At = CI.getLangOpts().CPlusPlus ? Both.begin() : Both.end();
     Both.insert(At, std::move(Code));
+    if (Skips) {
+      CI.getPreprocessor().addPPCallbacks(std::make_unique<MissingHeaders>(Missing));
+      // Before code is made of a declaration.
+      Both.insert(Both.begin(), std::make_unique<DeviceOnly>());
+    }
     return std::make_unique<MultiplexConsumer>(std::move(Both));
   }
 

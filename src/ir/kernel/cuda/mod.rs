@@ -87,8 +87,12 @@ pub fn refusal(source: &Path, diagnostics: String) -> Error {
             .details(diagnostics)
             .help("install them: on Debian 12, `apt-get install libstdc++-12-dev`");
     }
+    let launches = diagnostics.contains("kernel launch from __device__ or __global__ function");
     let is_instance = diagnostics.lines().any(|line| line.contains(INSTANCE));
     let error = refusal::of(source, diagnostics, "--std");
+    if launches {
+        return error.help("kassay has no dynamic parallelism: only a host launches kernels");
+    }
     if is_instance {
         return error
             .help("--instantiate must name a template of the file with its arguments, such as 'reduce<float, 64>'");
@@ -144,6 +148,15 @@ pub fn note_of_instances(source: &Path, names: &[String]) -> String {
         "{NOTE}{} has the kernels {}{others} because skipped host functions launch them\n",
         source.display(),
         listed.join(", ")
+    )
+}
+
+/// Says that the search for such templates was given up.
+pub fn note_of_search(source: &Path) -> String {
+    format!(
+        "{NOTE}{}: templates that its host functions launch were sought in vain for long; --instantiate names them, such \
+         as --instantiate 'reduce<float, 64>'\n",
+        source.display()
     )
 }
 

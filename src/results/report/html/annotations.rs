@@ -3,7 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use kassay_model::words::Words;
+
 use super::super::by_file::{self, Site};
+use super::super::style;
 use super::pages::KernelPage;
 use super::parts::Tone;
 use crate::result::check::Finding;
@@ -59,6 +62,8 @@ pub(super) struct Notes<'a> {
     decided: HashMap<(&'a str, &'a str), GoalStatus>,
     /// Number of tests of the coverage shown.
     pub(super) tests: usize,
+    /// The words for what is said of the kernel.
+    pub(super) words: Words,
 }
 
 /// Returns whether tests should have detected a mutant and did not.
@@ -69,7 +74,7 @@ pub(super) fn is_missed(mutant: &Mutant) -> bool {
 impl<'a> Notes<'a> {
     /// Gathers the notes of a kernel.
     pub(super) fn of(page: &KernelPage<'a>) -> Notes<'a> {
-        let mut notes = Notes { files: Vec::new(), decided: HashMap::new(), tests: 0 };
+        let mut notes = Notes { files: Vec::new(), decided: HashMap::new(), tests: 0, words: Words::of(page.source) };
         if let Some(cover) = page.cover() {
             // Pairs link to their lines.
             let pairs = cover.def_use.iter().flat_map(|def_use| &def_use.pairs);
@@ -193,7 +198,7 @@ impl<'a> Notes<'a> {
             _ => &what.construct,
         };
         let never = match what.kind.as_str() {
-            "barrier" => "not reached by a whole group".to_owned(),
+            "barrier" => self.words.say("not reached by a whole group").into_owned(),
             _ => format!("never {}", if open.is_empty() { infeasible.join(", ") } else { open.join(", ") }),
         };
         match (open.is_empty(), infeasible.is_empty()) {
@@ -209,8 +214,8 @@ impl<'a> Notes<'a> {
             line.findings.iter().map(|(_, finding)| Chip::new(tone(finding), finding.kind.name())).collect();
         let divergent: u64 = line.sites.iter().map(Site::divergent_groups).max().unwrap_or(0);
         if divergent > 0 {
-            let s = if divergent == 1 { "" } else { "s" };
-            chips.push(Chip::new(Tone::Quiet, format!("diverges in {divergent} group{s}")));
+            let groups = format!("diverges in {}", style::count(divergent, "group"));
+            chips.push(Chip::new(Tone::Quiet, self.words.say(&groups).into_owned()));
         }
         if line.mutants > 0 && line.missed == 0 {
             let s = if line.mutants == 1 { "" } else { "s" };

@@ -93,6 +93,7 @@ fn growth(result: &CoverResult) -> Markup {
 
 fn tests(result: &CoverResult) -> Markup {
     let ratio = |instrumented: Option<f64>, original: Option<f64>| Some(instrumented? / original.filter(|t| *t > 0.0)?);
+    let words = result.header.words();
     let most = result.tests.iter().filter_map(|t| ratio(t.instrumented_s, t.original_s)).fold(1.0, f64::max);
     html! {
         @if !result.tests.is_empty() {
@@ -103,7 +104,7 @@ fn tests(result: &CoverResult) -> Markup {
                 }
                 thead {
                     tr {
-                        th scope="col" { "test" } th scope="col" { "status" } th.n scope="col" { "work-items" } th.n scope="col" { "groups" }
+                        th scope="col" { "test" } th scope="col" { "status" } th.n scope="col" { (words.say("work-items")) } th.n scope="col" { (words.say("groups")) }
                         th.n scope="col" { "original" } th.n scope="col" { "instrumented" } th scope="col" { "overhead" }
                     }
                 }
@@ -156,7 +157,7 @@ fn def_use(page: &KernelPage<'_>, notes: &Notes<'_>, pairs: &DefUse) -> Markup {
                     }
                 }
             }
-            @if pairs.unordered > 0 { p.bad { (pairs.unordered) " definitions and uses of different work-items met although nothing orders them, as in a race." } }
+            @if pairs.unordered > 0 { p.bad { (pairs.unordered) " definitions and uses of different " (notes.words.say("work-items")) " met although nothing orders them, as in a race." } }
             @if !open.is_empty() {
                 table.numbers.sortable {
                     caption { "Pairs that no test exercises" }

@@ -39,7 +39,7 @@ pub(super) fn worst(result: &ScheduleResult) -> ScheduleVerdict {
 pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources) -> Markup {
     let Some(run) = page.checks.last() else { return html! {} };
     let result = run.result;
-    let words = Words::of(&result.header.source);
+    let words = result.header.words();
     let anchor = page.anchor();
     let holds = match result.holds_for {
         HoldsFor::AllInterleavings => "for all interleavings of the explored inputs",
@@ -68,12 +68,12 @@ pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources)
                             }
                             div.accesses {
                                 @for (n, (schedule, value)) in witness.schedules.iter().zip(&witness.values).enumerate() {
-                                    div.side { h5 { (if n == 0 { "First schedule" } else { "Second schedule" }) } (steps(schedule)) p { "It leaves " code.value { (shown(value)) } } }
+                                    div.side { h5 { (if n == 0 { "First schedule" } else { "Second schedule" }) } (steps(schedule, words)) p { "It leaves " code.value { (shown(value)) } } }
                                 }
                             }
                         }
                     }
-                    (occurrences(finding))
+                    (occurrences(finding, words))
                 }
             }
             (inputs(result))
@@ -103,7 +103,7 @@ fn place(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources, at: &Locat
 fn access(result: &CheckResult, finding: &Finding, access: &Access, place: &dyn Fn(&Location) -> Markup) -> Markup {
     let input = finding.input.as_ref().and_then(|name| result.inputs.iter().find(|i| i.name == *name));
     let dims = input.map_or(3, |input| input.global.len());
-    let words = Words::of(&result.header.source);
+    let words = result.header.words();
     let what = match (finding.kind, access.mode, access.waiting) {
         (FindingKind::RedundantBarrier, ..) => "Not needed".to_owned(),
         (FindingKind::BarrierDivergence, _, Some(n)) => format!("{} waiting", words.say(&style::count(n, "work-item"))),
@@ -134,25 +134,25 @@ fn access(result: &CheckResult, finding: &Finding, access: &Access, place: &dyn 
 }
 
 /// A schedule as steps.
-pub(super) fn steps(schedule: &Schedule) -> Markup {
+pub(super) fn steps(schedule: &Schedule, words: Words) -> Markup {
     let list = |numbers: &[u32]| names(&numbers.iter().map(u32::to_string).collect::<Vec<_>>(), 24);
     html! {
         ol.steps {
-            @if schedule.map.is_empty() { li { "Work-groups run in ascending order." } }
-            @else { li { "Work-groups run in the order " (list(&schedule.map)) "." } }
-            @if schedule.item_order.is_empty() { li { "The work-items of a group run in ascending order." } }
-            @else { li { "The work-items of a group run in the order " (list(&schedule.item_order)) "." } }
+            @if schedule.map.is_empty() { li { (words.say("Work-groups run in ascending order.")) } }
+            @else { li { (words.say("Work-groups run in the order")) " " (list(&schedule.map)) "." } }
+            @if schedule.item_order.is_empty() { li { (words.say("The work-items of a group run in ascending order.")) } }
+            @else { li { (words.say("The work-items of a group run in the order")) " " (list(&schedule.item_order)) "." } }
             @for stop in &schedule.preemptions {
                 li {
-                    "Work-item " (stop.item) " of group " (stop.group) " is interrupted before its access " (stop.access) "; "
-                    @match stop.to { Some(to) => { "work-item " (to) " runs next." } None => "the next that can run does." }
+                    (words.say("Work-item")) " " (stop.item) " of " (words.say("group")) " " (stop.group) " is interrupted before its access " (stop.access) "; "
+                    @match stop.to { Some(to) => { (words.say("work-item")) " " (to) " runs next." } None => "the next that can run does." }
                 }
             }
         }
     }
 }
 
-fn occurrences(finding: &Finding) -> Markup {
+fn occurrences(finding: &Finding, words: Words) -> Markup {
     html! {
         p.facts {
             @match finding.kind {
@@ -165,7 +165,7 @@ fn occurrences(finding: &Finding) -> Markup {
             }
             @if let Some(path) = &finding.reproduction { span { "again: " code { "kassay check " (shown(path)) } } }
         }
-        @if !finding.schedule.is_natural() { details { summary { "The schedule that shows it" } (steps(&finding.schedule)) } }
+        @if !finding.schedule.is_natural() { details { summary { "The schedule that shows it" } (steps(&finding.schedule, words)) } }
     }
 }
 
@@ -233,6 +233,7 @@ fn amplification(result: &CheckResult) -> Markup {
 pub(super) fn schedule(page: &KernelPage<'_>) -> Markup {
     let Some(run) = page.schedules.last() else { return html! {} };
     let result = run.result;
+    let words = result.header.words();
     let anchor = page.anchor();
     html! {
         section.part id={ (anchor) "-schedule" } aria-labelledby={ (anchor) "-schedule-h" } {
@@ -241,7 +242,7 @@ pub(super) fn schedule(page: &KernelPage<'_>) -> Markup {
             @for test in &result.tests {
                 article.finding.(schedule_tone(test.verdict).class()) {
                     h4 { (shown(&test.name)) " " (badge(schedule_tone(test.verdict), test.verdict.name())) }
-                    p.facts { span { (style::count(test.schedules.len() as u64, "schedule")) } span { (style::count(test.work_groups, "work-group")) } span { (style::count(result.repeats, "run")) " of each" } }
+                    p.facts { span { (style::count(test.schedules.len() as u64, "schedule")) } span { (words.say(&style::count(test.work_groups, "work-group"))) } span { (style::count(result.repeats, "run")) " of each" } }
                     @for difference in test.differing_outputs.iter().take(5) {
                         @let [a, b] = difference.schedules;
                         p {
@@ -253,7 +254,7 @@ pub(super) fn schedule(page: &KernelPage<'_>) -> Markup {
                         div.accesses {
                             @for (index, value) in difference.schedules.iter().zip(&difference.values).take(if a == b { 1 } else { 2 }) {
                                 @if let Some(ran) = test.schedules.iter().find(|ran| ran.index == *index) {
-                                    div.side { h5 { "Schedule " (index) span.quiet { " " (shown(&ran.family)) } } (steps(&schedule_of(ran))) p { "It leaves " code.value { (shown(value)) } } }
+                                    div.side { h5 { "Schedule " (index) span.quiet { " " (shown(&ran.family)) } } (steps(&schedule_of(ran), words)) p { "It leaves " code.value { (shown(value)) } } }
                                 }
                             }
                         }

@@ -32,6 +32,7 @@ fn goal_tone(status: GoalStatus) -> Tone {
 pub(super) fn generate(page: &KernelPage<'_>, notes: &Notes<'_>) -> Markup {
     let Some(run) = page.generates.last() else { return html! {} };
     let result = run.result;
+    let words = result.header.words();
     let anchor = page.anchor();
     // What is not covered comes first.
     let mut goals: Vec<&Goal> = result.goals.iter().collect();
@@ -54,7 +55,7 @@ pub(super) fn generate(page: &KernelPage<'_>, notes: &Notes<'_>) -> Markup {
             details.part-more {
                 summary { "Tests (" (result.tests.len()) ")" }
                 table.numbers.sortable {
-                    thead { tr { th scope="col" { "test" } th scope="col" { "by" } th.n scope="col" { "work-items" } th.n scope="col" { "groups" } th.n scope="col" { "covers" } th scope="col" { "assumes" } } }
+                    thead { tr { th scope="col" { "test" } th scope="col" { "by" } th.n scope="col" { (words.say("work-items")) } th.n scope="col" { (words.say("groups")) } th.n scope="col" { "covers" } th scope="col" { "assumes" } } }
                     tbody {
                         @for test in &result.tests {
                             tr { th scope="row" { (shown(&test.name)) } td { (by(test.by)) } td.n { (test.work_items) } td.n { (test.work_groups) } td.n { (test.covers) } td { (names(&test.preconditions, 4)) } }

@@ -310,7 +310,7 @@ fn embedded(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources, levels:
                 list(&mutant.covered_by),
                 mutant.reason.as_deref().map_or(0, |reason| reasons.position(reason) + 1),
                 mutant.duplicate_of.as_deref().map(|id| shown(id).into_owned()),
-                mutant.schedule.as_ref().map(schedule_text),
+                mutant.schedule.as_ref().map(|order| schedule_text(order, notes.words)),
             ));
         }
     }

@@ -63,7 +63,7 @@ fn listing(
                 @let chips = known.map(|line| chips(notes, line)).unwrap_or_default();
                 li id=(anchor) class=(class_of(known, &chips)) {
                     a.no href={ "#" (anchor) } { (number) }
-                    (hits(known.and_then(|line| line.hits.as_ref()), notes.tests))
+                    (hits(known.and_then(|line| line.hits.as_ref()), notes))
                     code {
                         @if let Some(spans) = text.and_then(|text| text.get(number as usize - 1)) {
                             @for (class, part) in spans {
@@ -94,14 +94,15 @@ fn class_of(line: Option<&Line<'_>>, chips: &[Chip]) -> &'static str {
 }
 
 /// The share of tests that execute a line, as one of five steps of a colour, and in words.
-fn hits(hits: Option<&Hits>, tests: usize) -> Markup {
+fn hits(hits: Option<&Hits>, notes: &Notes<'_>) -> Markup {
     let Some(hits) = hits else { return html! { span.hits {} } };
+    let tests = notes.tests;
     let step = match (hits.tests * 5).div_ceil(tests.max(1)) {
         _ if !hits.covered => 0,
         step => step.clamp(1, 5),
     };
     // Numbers of work-items exceed those of tests only if they were counted.
-    let counted = if hits.items > hits.tests as u64 { format!(", {} work-items", hits.items) } else { String::new() };
+    let counted = if hits.items > hits.tests as u64 { format!(", {} {}", hits.items, notes.words.say("work-items")) } else { String::new() };
     let words = format!("executed by {} of {tests} tests{counted}", hits.tests);
     html! { span.hits.(format!("heat{step}")) title=(words) { (hits.tests) span.vh { " of " (tests) " tests" } } }
 }

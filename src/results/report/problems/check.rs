@@ -28,7 +28,7 @@ fn rule(kind: FindingKind) -> &'static Rule {
 pub(super) fn problems(result: &CheckResult, texts: &Texts) -> Vec<Problem> {
     let places = Places::of(texts, &result.header.source);
     let kernel = result.header.kernel.as_str();
-    let words = Words::of(&result.header.source);
+    let words = result.header.words();
     let mut problems: Vec<Problem> = result.findings.iter().map(|f| problem(f, kernel, words, &places)).collect();
     if result.verdict == Verdict::Unknown {
         let reason = result.inputs.iter().find_map(|input| input.reason.as_deref());
@@ -116,7 +116,7 @@ fn flows(finding: &Finding, places: &Places<'_>) -> Vec<Flow> {
             schedule.preemptions.iter().map(|p| Step { place: None, what: interruption(p) }).collect();
         let of_schedule = (!interruptions.is_empty()).then(|| ("schedule".to_owned(), interruptions));
         let threads = of_schedule.into_iter().chain(of_accesses).collect();
-        Flow { what: format!("under {}{left}", schedule_text(schedule)), threads }
+        Flow { what: format!("under {}{left}", schedule_text(schedule, Words::OpenCl)), threads }
     };
     let flows = match &finding.witness {
         Some(witness) => {

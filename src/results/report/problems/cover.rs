@@ -90,7 +90,10 @@ impl Reader<'_> {
         let outcomes: Vec<String> = missing.iter().map(|outcome| format!("`{outcome}`")).collect();
         let message = match what.kind.as_str() {
             "statement" => "this statement is not executed by any test".to_owned(),
-            "barrier" => format!("in no work-group of any test does every work-item arrive at this {name}"),
+            "barrier" => {
+                let groups = "in no work-group of any test does every work-item arrive at this";
+                format!("{} {name}", self.result.header.words().say(groups))
+            }
             "loop" => format!("no test has this {name} run so: {}", outcomes.join(", ")),
             _ if missing.len() == site.outcomes.len() => format!("this {name} is not evaluated by any test"),
             _ => format!("this {name} is never {} in any test", outcomes.join(" or ")),

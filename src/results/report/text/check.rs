@@ -130,11 +130,11 @@ pub fn headline(words: Words, finding: &Finding) -> String {
 impl Writer<'_> {
     /// A text in the words of the kernel's language.
     fn say<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        Words::of(&self.result.header.source).say(text)
+        self.result.header.words().say(text)
     }
 
     fn finding(&self, number: usize, finding: &Finding) -> String {
-        let head = format!("{number}. {}", visible(&headline(Words::of(&self.result.header.source), finding)));
+        let head = format!("{number}. {}", visible(&headline(self.result.header.words(), finding)));
         let mut out = format!("\n{}\n", self.style.paint(paint(finding.kind), head));
         for line in wrap(&visible(&finding.message), self.style.width.saturating_sub(3).max(20)) {
             let _ = writeln!(out, "   {line}");
@@ -181,7 +181,7 @@ impl Writer<'_> {
             }
         }
         if !finding.schedule.is_natural() {
-            parts.push(format!("under {}", self.say(&schedule_text(&finding.schedule))));
+            parts.push(format!("under {}", schedule_text(&finding.schedule, self.result.header.words())));
         }
         if let Some(path) = &finding.reproduction {
             parts.push(format!("again: kassay check {path}"));
@@ -247,7 +247,7 @@ impl Writer<'_> {
         let what = format!("{}[{}]{field}", witness.argument, witness.index);
         let [a, b] = &witness.values;
         let [first, second] =
-            witness.schedules.each_ref().map(|schedule| self.say(&schedule_text(schedule)).into_owned());
+            witness.schedules.each_ref().map(|schedule| schedule_text(schedule, self.result.header.words()));
         let text = format!("the result depends on it: {what} is {a} under {first}, {b} under {second}");
         let lines = wrap(&visible(&text), self.style.width.saturating_sub(3).max(20));
         lines.iter().fold(String::new(), |mut out, line| {
@@ -318,7 +318,7 @@ impl Writer<'_> {
     fn inputs(&self) -> String {
         let mut out = heading(self.style, "inputs");
         let mut table = Table::new(2, "llllrl");
-        let [all, group] = match Words::of(&self.result.header.source) {
+        let [all, group] = match self.result.header.words() {
             Words::OpenCl => ["global", "local"],
             Words::Cuda => ["threads", "block"],
         };
@@ -389,7 +389,7 @@ pub fn id(id: [u64; 3], dims: usize) -> String {
 }
 
 /// Describes a schedule in a few words.
-pub fn schedule_text(schedule: &Schedule) -> String {
+pub fn schedule_text(schedule: &Schedule, words: Words) -> String {
     let mut parts = Vec::new();
     let list = |numbers: &[u32]| {
         let shown: Vec<String> = numbers.iter().take(6).map(u32::to_string).collect();
@@ -410,5 +410,6 @@ pub fn schedule_text(schedule: &Schedule) -> String {
         }
         several => parts.push(format!("{} interruptions", several.len())),
     }
-    if parts.is_empty() { "the natural order".to_owned() } else { format!("the order [{}]", parts.join("; ")) }
+    let order = words.say(&parts.join("; ")).into_owned();
+    if order.is_empty() { "the natural order".to_owned() } else { format!("the order [{order}]") }
 }

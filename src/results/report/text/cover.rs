@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use kassay_model::words::Words;
+
 use super::super::by_file;
 use super::super::style::{self, Paint, Style};
 use super::super::table::{Cell, Table};
@@ -32,7 +34,7 @@ pub fn cover(
     if let Some(pairs) = &result.def_use {
         out.push_str(&def_use::def_use(pairs, options.summary_only, style));
     }
-    out.push_str(&tests(&result.tests, style));
+    out.push_str(&tests(&result.tests, result.header.words(), style));
     if let Some(overhead) = result.overhead {
         let _ = writeln!(out, "\noverhead: {overhead:.2} times the original kernel time (median over the tests)");
     }
@@ -80,13 +82,14 @@ fn paint(status: TestStatus) -> Paint {
     if status == TestStatus::Completed { Paint::Good } else { Paint::Bad }
 }
 
-fn tests(tests: &[TestOutcome], style: &Style) -> String {
+fn tests(tests: &[TestOutcome], words: Words, style: &Style) -> String {
     if tests.is_empty() {
         return String::new();
     }
     let mut out = heading(style, "tests");
     let mut table = Table::new(2, "llrrrr");
-    table.head(&["name", "status", "work-items", "work-groups", "original", "instrumented"]);
+    let [items, groups] = ["work-items", "work-groups"].map(|name| words.say(name));
+    table.head(&["name", "status", &items, &groups, "original", "instrumented"]);
     let time = |t: Option<f64>| Cell::new(t.map_or("-".to_owned(), style::seconds));
     for test in tests {
         table.row([

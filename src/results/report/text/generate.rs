@@ -137,7 +137,8 @@ fn goals(goals: &[Goal], verbose: bool, sources: &dyn Fn(&str) -> Option<String>
 fn tests(result: &GenerateResult, style: &Style) -> String {
     let mut out = heading(style, "tests");
     let mut table = Table::new(2, "llrrr");
-    table.head(&["name", "by", "work-items", "work-groups", "covers"]);
+    let [items, groups] = ["work-items", "work-groups"].map(|name| result.header.words().say(name));
+    table.head(&["name", "by", &items, &groups, "covers"]);
     for test in &result.tests {
         table.row([
             Cell::new(&test.name),

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use kassay_model::words::Words;
 use kassay_suite::schedule::Schedule;
 
 use super::super::style::{self, Paint, Style, visible};
@@ -27,12 +28,12 @@ pub fn schedule(result: &ScheduleResult, verbose: bool, style: &Style) -> String
             Cell::painted(paint(test.verdict), test.verdict.name()),
             Cell::new(&test.name),
             style::count(test.schedules.len() as u64, "schedule").into(),
-            style::count(test.work_groups, "work-group").into(),
+            Cell::new(result.header.words().say(&style::count(test.work_groups, "work-group"))),
         ]);
     }
     for (line, test) in table.render(style).lines().zip(&result.tests) {
         let _ = writeln!(out, "{line}");
-        out.push_str(&details(test, verbose, style));
+        out.push_str(&details(test, result.header.words(), verbose, style));
     }
     let _ = writeln!(out, "\n{}", summary(result, style));
     out.push_str(&notes(style, &result.notes));
@@ -46,7 +47,7 @@ fn paint(verdict: Verdict) -> Paint {
     }
 }
 
-fn details(test: &Test, verbose: bool, style: &Style) -> String {
+fn details(test: &Test, words: Words, verbose: bool, style: &Style) -> String {
     let mut out = String::new();
     for difference in test.differing_outputs.iter().take(SHOWN) {
         let _ = writeln!(out, "      {}", visible(&differs(difference)));
@@ -75,7 +76,7 @@ fn details(test: &Test, verbose: bool, style: &Style) -> String {
             table.row([
                 format!("#{}", ran.index).into(),
                 Cell::new(&ran.family),
-                schedule_text(&schedule_of(ran)).into(),
+                schedule_text(&schedule_of(ran), words).into(),
                 Cell::painted(Paint::Bad, status),
             ]);
         }

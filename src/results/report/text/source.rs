@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use kassay_model::words::Words;
+
 use super::super::by_file::{File, Site};
 use super::super::style::{self, Paint, Style, visible};
 use super::heading;
@@ -10,6 +12,7 @@ use crate::result::cover::{CoverResult, TestStatus};
 /// Lists the files of one result.
 pub(super) struct Listing<'a> {
     style: &'a Style,
+    words: Words,
     /// Whether hits are numbers of work-items; otherwise numbers of tests.
     counts: bool,
     /// Number of work-groups launched by the tests that count; the divergent ones are given as a part of it.
@@ -28,7 +31,7 @@ impl<'a> Listing<'a> {
         let counted = |status| matches!(status, TestStatus::Completed | TestStatus::OutputDiffers);
         let groups =
             result.tests.iter().filter(|t| counted(t.status)).map(|t| t.work_groups).fold(0, u64::saturating_add);
-        Listing { style, counts: result.coverage.average_statement.is_some(), groups }
+        Listing { style, words: result.header.words(), counts: result.coverage.average_statement.is_some(), groups }
     }
 
     /// Lists one file with its heading; without `text` only what is not covered, by location. Of a module without lines
@@ -101,7 +104,7 @@ impl<'a> Listing<'a> {
         } else {
             "tests: how many executed the line; ! not executed; ~ not fully covered"
         };
-        let _ = writeln!(out, "  {}", self.style.paint(Paint::Dim, legend));
+        let _ = writeln!(out, "  {}", self.style.paint(Paint::Dim, self.words.say(legend)));
         out
     }
 
@@ -159,7 +162,7 @@ impl<'a> Listing<'a> {
         if bad {
             parts.push(match kind {
                 "statement" => "not executed".to_owned(),
-                "barrier" => "in no work-group did every work-item arrive".to_owned(),
+                "barrier" => self.words.say("in no work-group did every work-item arrive").into_owned(),
                 _ => {
                     let outcomes: Vec<String> = missing.iter().map(|o| format!("`{o}`")).collect();
                     format!("{} not covered", outcomes.join(", "))
@@ -168,11 +171,12 @@ impl<'a> Listing<'a> {
         }
         let diverged = site.divergent_groups();
         if diverged > 0 {
-            parts.push(if diverged <= self.groups {
+            let where_ = if diverged <= self.groups {
                 format!("diverged in {diverged} of {}", style::count(self.groups, "work-group"))
             } else {
                 format!("diverged in {}", style::count(diverged, "work-group"))
-            });
+            };
+            parts.push(self.words.say(&where_).into_owned());
         }
         if parts.is_empty() {
             return None;

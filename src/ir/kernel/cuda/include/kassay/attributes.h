@@ -12,6 +12,11 @@
 #define __CUDA_ARCH__ 800
 #endif
 
+/* Which compiler a source meets: HIP's for files of its own (`compile.rs`), otherwise CUDA's. */
+#ifndef __HIPCC__
+#define __CUDACC__ 1
+#endif
+
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __host__ __attribute__((host))

@@ -3,7 +3,11 @@
 #pragma once
 #include <kassay/cuda.h>
 
-namespace cub {
+/* `hipcub` where the program includes hipCUB's header (hipcub.h), which may call it `cub`. */
+#ifndef KASSAY_COLLECTIVES
+#define KASSAY_COLLECTIVES cub
+#endif
+namespace KASSAY_COLLECTIVES {
 #define KASSAY_CUB KASSAY_DEVICE_MEMBER
 extern "C" __device__ size_t __kassay_linear_id() KASSAY_AS("_Z19get_local_linear_idv");
 KASSAY_INNER int __kassay_thread() { return (int)__kassay_linear_id(); }
@@ -74,9 +78,9 @@ struct BlockReduce {
     }
     template <typename F> KASSAY_CUB T Reduce(T v, F f) { return Reduce(v, f, SIZE); }
     template <int N, typename F> KASSAY_CUB T Reduce(T (&items)[N], F f) { return Reduce(own(items, f), f, SIZE); }
-    KASSAY_CUB T Sum(T v) { return Reduce(v, cub::Sum(), SIZE); }
-    KASSAY_CUB T Sum(T v, int valid) { return Reduce(v, cub::Sum(), valid); }
-    template <int N> KASSAY_CUB T Sum(T (&items)[N]) { return Reduce(items, cub::Sum()); }
+    KASSAY_CUB T Sum(T v) { return Reduce(v, KASSAY_COLLECTIVES::Sum(), SIZE); }
+    KASSAY_CUB T Sum(T v, int valid) { return Reduce(v, KASSAY_COLLECTIVES::Sum(), valid); }
+    template <int N> KASSAY_CUB T Sum(T (&items)[N]) { return Reduce(items, KASSAY_COLLECTIVES::Sum()); }
     template <int N, typename F> static KASSAY_CUB T own(T (&items)[N], F f) {
         T v = items[0];
         for (int i = 1; i < N; i++) v = f(v, items[i]);
@@ -115,10 +119,10 @@ template <typename T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, 
         T total;
         ExclusiveScan(in, out, first, f, total);
     }
-    KASSAY_CUB void InclusiveSum(T in, T &out, T &total) { InclusiveScan(in, out, cub::Sum(), total); }
-    KASSAY_CUB void InclusiveSum(T in, T &out) { InclusiveScan(in, out, cub::Sum()); }
-    KASSAY_CUB void ExclusiveSum(T in, T &out, T &total) { ExclusiveScan(in, out, T(), cub::Sum(), total); }
-    KASSAY_CUB void ExclusiveSum(T in, T &out) { ExclusiveScan(in, out, T(), cub::Sum()); }
+    KASSAY_CUB void InclusiveSum(T in, T &out, T &total) { InclusiveScan(in, out, KASSAY_COLLECTIVES::Sum(), total); }
+    KASSAY_CUB void InclusiveSum(T in, T &out) { InclusiveScan(in, out, KASSAY_COLLECTIVES::Sum()); }
+    KASSAY_CUB void ExclusiveSum(T in, T &out, T &total) { ExclusiveScan(in, out, T(), KASSAY_COLLECTIVES::Sum(), total); }
+    KASSAY_CUB void ExclusiveSum(T in, T &out) { ExclusiveScan(in, out, T(), KASSAY_COLLECTIVES::Sum()); }
     /* A callback tells what is before the block, given the block's sum; each thread has its own. */
     template <typename C> KASSAY_CUB void InclusiveSum(T in, T &out, C &callback) {
         T total;
@@ -156,12 +160,12 @@ template <typename T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, 
         T total;
         ExclusiveScan(in, out, first, f, total);
     }
-    template <int N> KASSAY_CUB void InclusiveSum(T (&in)[N], T (&out)[N], T &total) { InclusiveScan(in, out, cub::Sum(), total); }
-    template <int N> KASSAY_CUB void InclusiveSum(T (&in)[N], T (&out)[N]) { InclusiveScan(in, out, cub::Sum()); }
+    template <int N> KASSAY_CUB void InclusiveSum(T (&in)[N], T (&out)[N], T &total) { InclusiveScan(in, out, KASSAY_COLLECTIVES::Sum(), total); }
+    template <int N> KASSAY_CUB void InclusiveSum(T (&in)[N], T (&out)[N]) { InclusiveScan(in, out, KASSAY_COLLECTIVES::Sum()); }
     template <int N> KASSAY_CUB void ExclusiveSum(T (&in)[N], T (&out)[N], T &total) {
-        ExclusiveScan(in, out, T(), cub::Sum(), total);
+        ExclusiveScan(in, out, T(), KASSAY_COLLECTIVES::Sum(), total);
     }
-    template <int N> KASSAY_CUB void ExclusiveSum(T (&in)[N], T (&out)[N]) { ExclusiveScan(in, out, T(), cub::Sum()); }
+    template <int N> KASSAY_CUB void ExclusiveSum(T (&in)[N], T (&out)[N]) { ExclusiveScan(in, out, T(), KASSAY_COLLECTIVES::Sum()); }
 };
 
 /* Lanes exchange values, and need no storage. */
@@ -177,8 +181,8 @@ template <typename T, int W = 32, int = 0> struct WarpReduce {
         return v;
     }
     template <typename F> KASSAY_CUB T Reduce(T v, F f) { return Reduce(v, f, W); }
-    KASSAY_CUB T Sum(T v) { return Reduce(v, cub::Sum(), W); }
-    KASSAY_CUB T Sum(T v, int valid) { return Reduce(v, cub::Sum(), valid); }
+    KASSAY_CUB T Sum(T v) { return Reduce(v, KASSAY_COLLECTIVES::Sum(), W); }
+    KASSAY_CUB T Sum(T v, int valid) { return Reduce(v, KASSAY_COLLECTIVES::Sum(), valid); }
 };
 
 template <typename T, int W = 32, int = 0> struct WarpScan {
@@ -202,9 +206,9 @@ template <typename T, int W = 32, int = 0> struct WarpScan {
         T previous = __shfl_up(inclusive, 1, W);
         out = __kassay_lane() % W > 0 ? f(first, previous) : first;
     }
-    KASSAY_CUB void InclusiveSum(T in, T &out) { InclusiveScan(in, out, cub::Sum()); }
-    KASSAY_CUB void InclusiveSum(T in, T &out, T &total) { InclusiveScan(in, out, cub::Sum(), total); }
-    KASSAY_CUB void ExclusiveSum(T in, T &out) { ExclusiveScan(in, out, T(), cub::Sum()); }
+    KASSAY_CUB void InclusiveSum(T in, T &out) { InclusiveScan(in, out, KASSAY_COLLECTIVES::Sum()); }
+    KASSAY_CUB void InclusiveSum(T in, T &out, T &total) { InclusiveScan(in, out, KASSAY_COLLECTIVES::Sum(), total); }
+    KASSAY_CUB void ExclusiveSum(T in, T &out) { ExclusiveScan(in, out, T(), KASSAY_COLLECTIVES::Sum()); }
     KASSAY_CUB void ExclusiveSum(T in, T &out, T &total) {
         T inclusive;
         InclusiveSum(in, inclusive, total);
@@ -348,5 +352,4 @@ struct DeviceRadixSort {
 struct DeviceSelect { KASSAY_OF_DEVICE(If) KASSAY_OF_DEVICE(Flagged) KASSAY_OF_DEVICE(Unique) };
 struct DeviceHistogram { KASSAY_OF_DEVICE(HistogramEven) KASSAY_OF_DEVICE(HistogramRange) };
 struct DeviceRunLengthEncode { KASSAY_OF_DEVICE(Encode) };
-} // namespace cub
-namespace hipcub = cub;
+} // namespace KASSAY_COLLECTIVES

@@ -1,6 +1,13 @@
 /* HIP's names for what CUDA has, too. */
 #pragma once
 #include <kassay/cuda.h>
+#include <kassay/hip_vectors.h>
+
+/* Of a file that includes this, hipcc is the compiler. */
+#undef __CUDACC__
+#ifndef __HIPCC__
+#define __HIPCC__ 1
+#endif
 
 /* Atomics of floats that CUDA does not have: its programs define them themselves. */
 #define KASSAY_HIP_ATOMICS(T)                                                                                          \

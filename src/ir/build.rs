@@ -53,10 +53,12 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
         "llvm",
         &[
             "kernel/cuda/builtins.cpp",
+            "kernel/cuda/handles.cpp",
             "kernel/cuda/headers.cpp",
             "kernel/cuda/module.cpp",
             "kernel/cuda/names.cpp",
             "kernel/cuda/spaces.cpp",
+            "kernel/cuda/textures.cpp",
             "kernel/cuda/warps.cpp",
         ],
     ),
@@ -69,6 +71,7 @@ fn clang_library() {
     println!("cargo:rerun-if-changed=kernel/cuda/instances.h");
     println!("cargo:rerun-if-changed=kernel/cuda/module.h");
     println!("cargo:rerun-if-changed=kernel/cuda/returns.h");
+    println!("cargo:rerun-if-changed=kernel/cuda/textures.h");
     println!("cargo:rerun-if-env-changed=CXX");
     let llvm_config = |what: &str| {
         let output = Command::new("llvm-config-22").arg(what).output();

@@ -1,5 +1,7 @@
-//! Resolves implicit arguments, for which the kernel's source has no parameter: buffers of pointers in structs and
-//! program-scope variables.
+//! Resolves implicit arguments, for which the kernel's source has no parameter: buffers of pointers in structs,
+//! program-scope variables, and the samplers of CUDA's textures.
+
+use std::sync::LazyLock;
 
 use kassay_base::error::{Error, Result};
 use kassay_model::interface::{AddressSpace, Arg, ArgKind, Interface, Step};
@@ -9,7 +11,7 @@ use super::buffer_format::SameSpec;
 use super::data::Loader;
 use super::de::At;
 use super::document::{Node, Value, suggestion};
-use super::format::Form;
+use super::format::{AddressingName, FilterName, Form, SamplerForm, SamplerSpec};
 use super::launch::ArgValue;
 use super::views;
 
@@ -31,6 +33,20 @@ pub fn member_node<'n>(fields: &'n Node, path: &[Step]) -> Option<&'n Node> {
         };
     }
     Some(at)
+}
+
+/// The sampler of a texture of which a test says nothing: how CUDA's hosts sample what they do not describe otherwise.
+static TEXTURE_SAMPLER: LazyLock<(At<String>, Form)> = LazyLock::new(|| {
+    let addressing = At { span: 0..0, value: AddressingName::ClampToEdge };
+    let sampler = SamplerSpec { addressing, filter: FilterName::Nearest, normalized: false };
+    (At { span: 0..0, value: String::new() }, Form::Sampler(SamplerForm { sampler }))
+});
+
+/// Returns what an argument is that a test does not give; `None` if it has to. `x.sampler` belongs to the texture `x`:
+/// no parameter of a source has such a name.
+pub fn default_form(arg: &Arg) -> Option<(&'static At<String>, &'static Form)> {
+    let is_of_texture = arg.kind == ArgKind::Sampler && arg.name.as_ref()?.ends_with(".sampler");
+    is_of_texture.then(|| (&TEXTURE_SAMPLER.0, &TEXTURE_SAMPLER.1))
 }
 
 /// Resolves `same_as`: an argument that shares the memory of another one.

@@ -415,6 +415,9 @@ impl Suite {
                 return Err(self.source.error(&key.span, what).help("leave `shared` out"));
             }
         }
+        for (arg, slot) in parameters.iter().zip(&mut given) {
+            *slot = slot.or_else(|| implicit::default_form(arg));
+        }
         let missing: Vec<&Arg> = parameters.iter().zip(&given).filter(|(_, g)| g.is_none()).map(|(a, _)| *a).collect();
         if missing.is_empty() {
             return Ok(given.into_iter().flatten().collect());

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use inkwell::context::Context;
 use kassay_base::error::Result;
 use kassay_ir::kernel::compile::{Loaded, load};
+use kassay_ir::kernel::cuda;
 use kassay_judge::coverage::build::{KernelFile, sources_of};
-use kassay_model::interface::{Arg, ArgKind, ArgSource, Interface};
+use kassay_model::interface::{Access, Arg, ArgKind, ArgSource, Interface};
 use kassay_model::options::KernelOptions;
 use kassay_model::sub_groups::SubGroups;
 
@@ -214,6 +215,110 @@ fn masks_that_name_all_lanes_are_known_through_variables_and_parameters() {
     assert!(!found.text.contains("cuda."), "{}", found.text);
     let partial = read("__global__ void k(int *p, unsigned m) { p[threadIdx.x] = __shfl_sync(m, p[threadIdx.x], 0); }");
     assert!(partial.text.contains("cuda.all_lanes"), "{}", partial.text);
+}
+
+/// The names, types and accesses of a kernel's arguments.
+fn arguments(interface: &Interface) -> Vec<String> {
+    let one = |arg: &Arg| match arg.access {
+        Access::None => format!("{}: {}", arg.label(), arg.type_name),
+        access => format!("{}: {} {}", arg.label(), access.name(), arg.type_name),
+    };
+    interface.args.iter().map(one).collect()
+}
+
+#[test]
+fn textures_are_images_with_samplers_behind_the_parameters() {
+    let found = read(
+        "__device__ float at(cudaTextureObject_t t, float x) { return tex2D<float>(t, x, 0); }
+         __global__ void k(float *p, cudaTextureObject_t a, cudaTextureObject_t b, int n, cudaTextureObject_t lin) {
+             cudaTextureObject_t same = b;
+             p[0] = at(a, n) + at(same, n) + tex1Dfetch<float>(lin, n);
+         }",
+    );
+    let expected = [
+        "p: float*",
+        "a: read_only image2d_t",
+        "b: read_only image2d_t",
+        "n: int",
+        "lin: read_only image1d_t",
+        "a.sampler: sampler_t",
+        "b.sampler: sampler_t",
+    ];
+    assert_eq!(arguments(&found.interface), expected);
+    assert!(!found.text.contains("cuda."), "{}", found.text);
+    assert_eq!(found.functions, ["at", "k"]);
+}
+
+#[test]
+fn references_to_textures_and_variables_with_handles_are_images() {
+    let found = read(
+        "texture<uchar4, 2, cudaReadModeNormalizedFloat> colours;
+         namespace n { static texture<int> whole; }
+         surface<void, 2> out;
+         __constant__ cudaTextureObject_t object;
+         texture<float, 3> unused;
+         __device__ float inner(int i) { return tex2D(colours, i, 0).y; }
+         __device__ float outer(int i) { return inner(i) + tex1Dfetch(n::whole, i); }
+         __global__ void k(float *p, int i) { p[i] = outer(i) + tex1D<float>(object, i); surf2Dwrite(1.0f, out, 4 * i, 0); }
+         __global__ void other(float *p) { p[0] = tex3D(unused, 0, 0, 0); }",
+    );
+    let expected = [
+        "p: float*",
+        "i: int",
+        "colours: read_only image2d_t",
+        "colours.sampler: sampler_t",
+        "n::whole: read_only image1d_t",
+        "out: write_only image2d_t",
+        "object: read_only image1d_t",
+        "object.sampler: sampler_t",
+    ];
+    assert_eq!(arguments(&found.interface), expected);
+    assert!(found.text.contains("read_imagei14ocl_image1d_ro") && !found.text.contains("cuda."), "{}", found.text);
+}
+
+#[test]
+fn surfaces_are_accessed_as_all_functions_together_access_them() {
+    let found = read(
+        "__device__ void put(cudaSurfaceObject_t s, uchar4 v) { surf2Dwrite(v, s, 0, 0, cudaBoundaryModeTrap); }
+         __global__ void k(float *p, cudaSurfaceObject_t both, cudaSurfaceObject_t in, cudaSurfaceObject_t out) {
+             uchar4 v = surf2Dread<uchar4>(both, 4, 0);
+             put(both, v);
+             surf1Dread(p, in, 0);
+             surf3Dwrite(p[0], out, 0, 0, 0);
+         }",
+    );
+    let expected = ["p: float*", "both: read_write image2d_t", "in: read_only image1d_t", "out: write_only image3d_t"];
+    assert_eq!(arguments(&found.interface), expected);
+    assert!(found.text.contains("write_imageui14ocl_image2d_rw"), "{}", found.text);
+}
+
+#[test]
+fn handles_that_are_no_images_stay_and_are_named() {
+    let remains = |arguments: &str, code: &str| {
+        let head = "struct S { cudaTextureObject_t t; };";
+        let found = read(&format!("{head} __global__ void k(float *p, {arguments}) {{ p[0] = {code}; }}"));
+        let names: Vec<&str> = found.text.split("@cuda.").skip(1).filter_map(|rest| rest.split('(').next()).collect();
+        let absent: Vec<String> =
+            names.iter().filter_map(|name| Some(cuda::absent(&format!("cuda.{name}"))?.0)).collect();
+        absent.first().cloned().unwrap_or_default()
+    };
+    let handle = |name: &str| format!("`{name}` with a handle that cannot become an image");
+    assert_eq!(remains("S s", "tex1D<float>(s.t, 0)"), handle("tex1D"));
+    assert_eq!(remains("cudaTextureObject_t *t", "tex1D<float>(t[1], 0)"), handle("tex1D"));
+    assert_eq!(remains("cudaTextureObject_t t", "tex1D<float>(t, 0) + tex2D<float>(t, 0, 0)"), handle("tex1D"));
+    assert_eq!(
+        remains("cudaTextureObject_t t", "tex1Dfetch<float>(t, 0) + surf1Dread<float>(t, 0)"),
+        handle("tex1Dfetch")
+    );
+    assert_eq!(remains("cudaTextureObject_t t", "t ? tex2D<float>(t, 0, 0) : 0"), handle("tex2D"));
+    assert_eq!(
+        remains("cudaTextureObject_t t, cudaTextureObject_t o, int n", "tex2D<float>(n ? t : o, 0, 0)"),
+        handle("tex2D")
+    );
+    let other = remains("cudaTextureObject_t t", "tex1D<double>(t, 0)");
+    assert!(other.contains("for a type that kassay has no texels of"), "{other}");
+    let mode = remains("cudaSurfaceObject_t s", "surf1Dread<float>(s, 0, cudaBoundaryModeZero)");
+    assert!(mode.contains("boundary mode"), "{mode}");
 }
 
 #[test]

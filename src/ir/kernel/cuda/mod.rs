@@ -197,8 +197,31 @@ pub fn absent(callee: &str) -> Option<(String, &'static str)> {
             "a function of warps with a mask that is not known to name all lanes".to_owned(),
             "kassay has warps of which all lanes take part: pass 0xffffffff",
         ),
-        _ => (format!("`{name}`"), "kassay does not have it for CUDA yet (docs/cuda.md lists what it has)"),
+        "other_texel" => (
+            "a function of textures or surfaces for a type that kassay has no texels of".to_owned(),
+            "texels are char, short, int (signed and unsigned) and float, and vectors of 1, 2 and 4 of these",
+        ),
+        "boundary" => (
+            "a function of surfaces whose boundary mode is not known to be cudaBoundaryModeTrap".to_owned(),
+            "kassay has no other: compare coordinates with the surface's size",
+        ),
+        _ => match of_handle(name) {
+            Some(function) => (
+                format!("`{function}` with a handle that cannot become an image"),
+                "textures and surfaces become images if their handles are parameters, or variables of the program, \
+                 that only such functions use, all for images of one kind: handles in structs and arrays, and those \
+                 that are chosen or compared, are none (docs/cuda.md)",
+            ),
+            None => (format!("`{name}`"), "kassay does not have it for CUDA yet (docs/cuda.md lists what it has)"),
+        },
     })
+}
+
+/// The name in the source of a function of textures or surfaces that still takes a handle (`textures.cpp`).
+fn of_handle(name: &str) -> Option<&str> {
+    let (of, rest) = name.split_once('.')?;
+    let (function, _) = rest.split_once('.')?;
+    matches!(of, "texture" | "fetch" | "surface").then_some(function)
 }
 
 #[cfg(test)]
@@ -215,7 +238,9 @@ mod tests {
 
     #[test]
     fn functions_that_are_declared_only_are_named() {
-        assert_eq!(absent("cuda.tex2D").unwrap().0, "`tex2D`");
+        assert_eq!(absent("cuda.texCubemap").unwrap().0, "`texCubemap`");
+        let handle = absent("cuda.texture.tex1D._Z11read_imagef14ocl_image1d_ro11ocl_samplerf").unwrap().0;
+        assert!(handle.starts_with("`tex1D` with a handle"), "{handle}");
         assert!(absent("cuda.all_lanes").unwrap().0.contains("mask"));
         assert!(absent("tex2D").is_none());
     }

@@ -93,6 +93,7 @@ void kassay::cuda::canonicalise(Module &M) {
   makeInternal(M);
   inlineHeaders(M);
   nameSpaces(M);
+  fitTextures(M);
   fitBuiltins(M);
   fitWarps(M);
   ModulePassManager Unused;

@@ -39,6 +39,13 @@ void nameSpaces(llvm::Module &M);
 /// Drops casts and addresses that nothing uses any more.
 void dropUnused(llvm::Function &F);
 
+// ---- textures.cpp
+
+/// Turns textures and surfaces into images: parameters, and variables of the program, which become parameters, too. A
+/// texture `t` gets a sampler `t.sampler` behind the parameters. What no image can be stays, and is refused where it is
+/// used.
+void fitTextures(llvm::Module &M);
+
 // ---- builtins.cpp
 
 /// Calls builtins for the address space that their pointer comes from, and `printf` with formats in constant memory.

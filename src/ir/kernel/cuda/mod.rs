@@ -179,13 +179,7 @@ pub fn wrong_instances(error: &Error) -> BTreeSet<usize> {
 /// What is said of a function that the headers declare and kassay does not have; `None` for other functions.
 pub fn absent(callee: &str) -> Option<(String, &'static str)> {
     let name = callee.strip_prefix(ABSENT)?;
-    Some(match name {
-        "all_lanes" => (
-            "a function of warps with a mask that is not known to name all lanes".to_owned(),
-            "kassay has warps of which all lanes take part: pass 0xffffffff",
-        ),
-        _ => (format!("`{name}`"), "kassay does not have it for CUDA yet (docs/cuda.md lists what it has)"),
-    })
+    Some((format!("`{name}`"), "kassay does not have it for CUDA yet (docs/cuda.md lists what it has)"))
 }
 
 #[cfg(test)]
@@ -203,7 +197,6 @@ mod tests {
     #[test]
     fn functions_that_are_declared_only_are_named() {
         assert_eq!(absent("cuda.tex2D").unwrap().0, "`tex2D`");
-        assert!(absent("cuda.all_lanes").unwrap().0.contains("mask"));
         assert!(absent("tex2D").is_none());
     }
 }

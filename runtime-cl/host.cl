@@ -6,6 +6,8 @@
 
 #include "host_collective.cl"
 
+#include "host_warps.cl"
+
 #include "host_atomics.cl"
 
 #include "host_pointers.cl"

@@ -49,6 +49,7 @@ struct kassay_item {
 __private struct kassay_item *__kassay_item_context(void);
 void __kassay_at_barrier(int flags, int scope);
 __private void *__kassay_at_exchange(__private void *value, ulong bytes, int kind);
+ulong __kassay_at_warp(uint mask, int kind, ulong value, uint from);
 void __kassay_at_fence(int flags, int order, int scope);
 event_t __kassay_at_async_copy(__private void *destination, __private const void *source, ulong count, ulong element,
                                ulong destination_stride, ulong source_stride, event_t event);

@@ -227,7 +227,8 @@ pub(super) struct Runnable {
 }
 
 /// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, and those in
-/// which work-items return while others synchronise, which only CUDA allows.
+/// which work-items synchronise in a way that only CUDA allows: while others have returned, or apart from the others of
+/// their warp.
 ///
 /// # Errors
 /// `Caller` if that is true of every test; those of the simulator.
@@ -241,11 +242,11 @@ pub(super) fn runnable(
         return Ok(Runnable { tests: tests.to_vec(), note: None });
     }
     let (left, faults) = without_faults(tests, under_test, device)?;
-    if capabilities.skips_returned || !under_test.may_go_without() {
+    if capabilities.skips_returned || !(under_test.may_go_without() || under_test.has_warps()) {
         return Ok(Runnable { tests: left, note: faults });
     }
-    let (tests, returns) = without_returns(left, tests.len(), under_test, device)?;
-    Ok(Runnable { tests, note: faults.into_iter().chain(returns).reduce(|a, b| format!("{a}; {b}")) })
+    let (tests, others) = as_in_opencl(left, tests.len(), under_test, device)?;
+    Ok(Runnable { tests, note: faults.into_iter().chain(others).reduce(|a, b| format!("{a}; {b}")) })
 }
 
 /// Leaves out the tests that allow faults with an unknown effect, and says so.
@@ -268,16 +269,33 @@ fn without_faults(
     Ok((left, Some(note)))
 }
 
-/// Leaves out the tests in which work-items return while others synchronise, and says so; `all`: how many tests the
-/// suite has.
-fn without_returns(
+/// What work-items do in a test that CUDA allows and OpenCL does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OnlyCuda {
+    Returns,
+    Apart,
+}
+
+impl OnlyCuda {
+    fn words(self) -> &'static str {
+        match self {
+            OnlyCuda::Returns => "work-items return while others of their group synchronise",
+            OnlyCuda::Apart => "lanes of a warp call its functions apart from each other",
+        }
+    }
+}
+
+/// Leaves out the tests in which work-items do what only CUDA allows, and says so; `all`: how many tests the suite has.
+fn as_in_opencl(
     tests: Vec<Test>,
     all: usize,
     under_test: &KernelUnderTest<'_>,
     device: &DeviceInfo,
 ) -> Result<(Vec<Test>, Option<String>)> {
-    let mut goes_without = match goes_without(under_test) {
-        Ok(goes_without) => goes_without,
+    let mut look = match only_cuda(under_test) {
+        Ok(look) => look,
+        // What masks do must be known; that nobody returns is mostly so.
+        Err(error) if under_test.takes_lanes() => return Err(error),
         Err(error) => {
             let note = format!(
                 "it is not known whether work-items return while others of their group synchronise, which {} does not \
@@ -288,31 +306,57 @@ fn without_returns(
             return Ok((tests, Some(note)));
         }
     };
-    let went: Vec<bool> = tests.iter().map(&mut goes_without).collect::<Result<_>>()?;
-    let mut went = went.into_iter();
-    let (left, others) = separate(tests, |_| went.next().unwrap_or(false).then(String::new));
-    let Some((first, _)) = others.first() else { return Ok((left, None)) };
+    let seen: Vec<Option<OnlyCuda>> = tests.iter().map(&mut look).collect::<Result<_>>()?;
+    let (mut first, mut seen) = (None, seen.into_iter());
+    let (left, others) = separate(tests, |_| {
+        let what = seen.next().flatten()?;
+        first.get_or_insert(what);
+        Some(String::new())
+    });
+    let (Some((test, _)), Some(what)) = (others.first(), first) else { return Ok((left, None)) };
     if left.is_empty() {
         return Err(Error::caller(format!(
-            "the test `{}` cannot run on {}: in it, work-items return while others of their group synchronise, which CUDA \
-             allows, and OpenCL does not",
-            first.name, device.name
+            "the test `{}` cannot run on {}: in it, {}, which CUDA allows, and OpenCL does not",
+            test.name,
+            device.name,
+            what.words()
         ))
         .help("run it on the simulator with --device sim"));
     }
-    let what = "let work-items return while others of their group synchronise, which CUDA allows";
-    let note = left_out(&others, all, &format!("{what} and {} does not", device.name), None);
+    let what = format!("let {}, which CUDA allows and {} does not", what.words(), device.name);
+    let note = left_out(&others, all, &what, None);
     Ok((left, Some(note)))
 }
 
 /// Returns why a device must not run launches of the kernel whose work-items have not been observed before.
 pub(super) fn unfit_for(under_test: &KernelUnderTest<'_>, executor: &dyn Executor) -> Option<String> {
-    (!executor.capabilities().skips_returned && under_test.may_go_without()).then(|| {
-        let (kernel, device) = (&under_test.entry, &executor.device().name);
-        format!(
-            "work-items of `{kernel}` may return while others of their group synchronise, which {device} does not allow"
-        )
-    })
+    if executor.capabilities().skips_returned {
+        return None;
+    }
+    let kernel = &under_test.entry;
+    let may = match (under_test.takes_lanes(), under_test.may_go_without()) {
+        (true, _) => format!("lanes of a warp in `{kernel}` may call its functions apart from each other"),
+        (false, true) => format!("work-items of `{kernel}` may return while others of their group synchronise"),
+        (false, false) => return None,
+    };
+    Some(format!("{may}, which {} does not allow", executor.device().name))
+}
+
+/// Returns why a device must not run mutants of the kernel: a mutant may change which lanes of a warp a function names.
+pub(super) fn unfit_for_mutants(under_test: &KernelUnderTest<'_>, executor: &dyn Executor) -> Option<String> {
+    under_test.takes_lanes().then(|| unfit_for(under_test, executor)).flatten()
+}
+
+/// Replaces executors by simulators if `why` says that they must not run the kernel's mutants.
+///
+/// # Errors
+/// Those of the simulator.
+pub(super) fn or_simulators(started: Vec<Box<dyn Executor>>, why: Option<&str>) -> Result<Vec<Box<dyn Executor>>> {
+    if why.is_none() {
+        return Ok(started);
+    }
+    let simulator = |_| Ok(Box::new(Simulator::new(1)?) as Box<dyn Executor>);
+    started.iter().map(simulator).collect()
 }
 
 /// Separates the tests for which there is a reason, with it.
@@ -338,18 +382,23 @@ fn left_out(tests: &[(Test, String)], all: usize, what: &str, why: Option<&str>)
     )
 }
 
-/// Returns what tells of a test whether work-items synchronise without others that have returned: the simulator, which
-/// gives each test 30 s.
+/// Returns what tells of a test what its work-items do that only CUDA allows: the simulator, which gives each test
+/// 30 s.
 ///
 /// # Errors
 /// Errors of lowering and of the simulator.
-fn goes_without(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Result<bool> + use<>> {
+fn only_cuda(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Result<Option<OnlyCuda>> + use<>> {
     let mut simulator = Simulator::new(1)?;
     let program = simulator.load_native(&under_test.for_simulator(&LoweringOptions::default())?)?;
+    let takes_lanes = under_test.takes_lanes();
     Ok(move |test: &Test| {
         let seen =
             simulator.simulate(program, &test.launch, &SimulationOptions::default(), Duration::from_secs(30), &[])?;
-        Ok(seen.went_without)
+        let is_apart = seen.was_apart || takes_lanes && !seen.completed;
+        Ok(match seen.went_without {
+            true => Some(OnlyCuda::Returns),
+            false => is_apart.then_some(OnlyCuda::Apart),
+        })
     })
 }
 

@@ -27,8 +27,8 @@ use kassay_results::result::any::AnyResult;
 use kassay_results::result::generate::{GenerateResult, Scores};
 use kassay_results::result::journal::{Header as JournalHeader, Journal, path_for};
 use kassay_results::result::store;
-use kassay_run::exec::simulator::{self, Simulator};
-use kassay_run::exec::{Executor, StartingExecutors};
+use kassay_run::exec::StartingExecutors;
+use kassay_run::exec::simulator;
 use kassay_suite::write;
 use serde::{Deserialize, Serialize};
 
@@ -355,8 +355,7 @@ impl Generating<'_, '_> {
             if !std::mem::replace(&mut is_said, true) {
                 observer.note(&format!("mutants are judged on the simulator: {why}"));
             }
-            let simulator = |_| Ok(Box::new(Simulator::new(1)?) as Box<dyn Executor>);
-            started.iter().map(simulator).collect()
+            executors::or_simulators(started, Some(&why))
         };
         let services = CampaignServices { executors: &mut start_executors, runner: runs, progress: &mut progress, log };
         let done = mutants::generate(job, branch, services)?;

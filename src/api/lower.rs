@@ -10,6 +10,7 @@ use kassay_ir::kernel::compile;
 use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use kassay_judge::mutation::catalogue::selection::Selection;
 pub use kassay_model::code::CodeForm;
+use kassay_model::code::Target;
 use kassay_results::result::probe_map::{ProbeMap, Purpose, SlotsOf};
 
 use super::options::{OpenOptions, options};
@@ -135,11 +136,17 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));
     file.declare(open.declared()?, &names)?;
-    let target = options.target.into();
+    let target: Target = options.target.into();
+    let is_for_device = options.stage.is_none() && !target.has_hooks();
+    let for_target = |under_test| checked(under_test, is_for_device);
+    if options.others {
+        file.kernels.iter().try_for_each(|name| for_target(file.under_test(name, &loaded, &sources)?).map(drop))?;
+    }
     let slots = if options.counts { SlotsOf::WorkItems } else { SlotsOf::WorkGroups };
     let others = |woven: &[String]| if options.others { file.others(woven) } else { Ok(OtherKernels::default()) };
     if !options.kernels.is_empty() {
-        let kernels = names.iter().map(|name| file.under_test(name, &loaded, &sources)).collect::<Result<_>>()?;
+        let kernels = names.iter().map(|name| for_target(file.under_test(name, &loaded, &sources)?));
+        let kernels = kernels.collect::<Result<_>>()?;
         let origin = own_host::File { path, open, others: &others(&names)?, target };
         let woven = own_host::with_probes(&origin, kernels, slots, options.mcdc)?;
         return Ok(names
@@ -149,7 +156,7 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
             .collect());
     }
     let form = |kernel: &str| {
-        let mut under_test = file.under_test(kernel, &loaded, &sources)?;
+        let mut under_test = for_target(file.under_test(kernel, &loaded, &sources)?)?;
         let (Some(purpose), None) = (purpose, options.stage) else { return form(&under_test, options) };
         let others = &others(&[kernel.to_owned()])?;
         let origin = own_host::File { path, open, others, target };
@@ -217,6 +224,18 @@ impl LowerOptions {
             }
             _ => Ok(one),
         }
+    }
+}
+
+/// Refuses code for devices that would do something else than CUDA where lanes of a warp are apart.
+fn checked(under_test: KernelUnderTest<'_>, is_for_device: bool) -> Result<KernelUnderTest<'_>> {
+    match is_for_device && under_test.takes_lanes() {
+        false => Ok(under_test),
+        true => Err(Error::caller(format!(
+            "`{}` has functions of warps in which only some lanes may take part, for which OpenCL has nothing",
+            under_test.entry
+        ))
+        .help("run it on the simulator, or pass masks that are known to name all lanes, such as 0xffffffff")),
     }
 }
 

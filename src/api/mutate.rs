@@ -289,13 +289,20 @@ impl Making<'_> {
             };
             let (tests, interface) = (&parsed.tests, &under_test.interface);
             // Which tests there will be is known before the device is if it can run all of them.
-            let is_known = tests.iter().all(|test| !test.launch.allows_faults) && !under_test.may_go_without();
+            let is_known = tests.iter().all(|test| !test.launch.allows_faults)
+                && !under_test.may_go_without()
+                && !under_test.takes_lanes();
             let search = || match options.resume || !is_known {
                 // The journal may know.
                 true => Ok(None),
                 false => EarlySearch::new(&context(tests), &request),
             };
-            let ready = executors::start_executors_during(opened, starting, tests, search)?;
+            let mut ready = executors::start_executors_during(opened, starting, tests, search)?;
+            let unfit = executors::unfit_for_mutants(under_test, ready.0[0].as_ref());
+            if let Some(why) = &unfit {
+                opened.observer().note(&format!("mutants are judged on the simulator: {why}"));
+            }
+            ready.0 = executors::or_simulators(ready.0, unfit.as_deref())?;
             let first = ready.0[0].as_ref();
             let Runnable { tests, note } =
                 executors::runnable(tests, under_test, first.device(), first.capabilities())?;

@@ -91,10 +91,7 @@ fn what_kassay_lacks_is_refused_at_its_place() -> TestResult {
         }
         Ok(())
     };
-    refused("p[0] = __shfl_sync(m, p[0], 0);", &["mask"])?;
-    refused("p[0] = __match_any_sync(~0u, p[0]);", &["__match_any_sync"])?;
     refused("p[0] = tex1Dfetch<int>(0, 1);", &["tex1Dfetch"])?;
-    refused("p[0] = cooperative_groups::coalesced_threads().size();", &["coalesced_threads"])?;
     refused("cooperative_groups::this_grid().sync();", &["grid_group::sync"])
 }
 

@@ -11,6 +11,7 @@ mod common;
 mod compare;
 mod contract;
 mod cuda;
+mod cuda_warps;
 mod declared_interfaces;
 mod gpu_faults;
 mod library;

@@ -208,13 +208,20 @@ fn masks_that_name_all_lanes_are_known_through_variables_and_parameters() {
         "__device__ int sum(unsigned mask, int v) { return v + __shfl_xor_sync(mask, v, 1); }
          __global__ void k(int *p) {
              const unsigned all = 0xffffffff;
-             unsigned active = __activemask();
-             p[threadIdx.x] = sum(all, p[threadIdx.x]) + __any_sync(active, p[0]);
+             p[threadIdx.x] = sum(all, p[threadIdx.x]) + __any_sync(all, p[0]);
          }",
     );
-    assert!(!found.text.contains("cuda."), "{}", found.text);
-    let partial = read("__global__ void k(int *p, unsigned m) { p[threadIdx.x] = __shfl_sync(m, p[threadIdx.x], 0); }");
-    assert!(partial.text.contains("cuda.all_lanes"), "{}", partial.text);
+    assert!(found.text.contains("sub_group_shuffle") && found.text.contains("sub_group_any"), "{}", found.text);
+    assert!(!found.text.contains("kassay_warp_"), "{}", found.text);
+    let partial = read(
+        "__global__ void k(int *p, unsigned m) {
+             p[threadIdx.x] = __shfl_sync(m, p[threadIdx.x], 0) + __all_sync(__activemask(), p[0]);
+         }",
+    );
+    assert!(!partial.text.contains("sub_group_shuffle"), "{}", partial.text);
+    assert!(partial.text.contains("@_Z19kassay_warp_shufflejij("), "{}", partial.text);
+    assert!(partial.text.contains("@_Z15kassay_warp_allji("), "{}", partial.text);
+    assert_eq!(partial.interface.sub_groups, SubGroups::Of(32));
 }
 
 /// The names, types and accesses of a kernel's arguments.

@@ -33,13 +33,19 @@ const HANDED_OVER: &[(&str, &str)] = &[
     ("clean_prefetch", COPIES),
     ("clean_release_acquire", ORDERS),
     ("clean_spin_on_neighbour", ORDERS),
-    ("clean_sub_group_totals", "lets sub-groups work together"),
+    ("clean_sub_group_totals", SUB_GROUPS),
+    ("clean_warp_branches", SUB_GROUPS),
+    ("clean_warp_masks", SUB_GROUPS),
+    ("clean_warp_tiles", SUB_GROUPS),
     ("race_before_copy_is_done", COPIES),
     ("race_narrow_scope", ORDERS),
+    ("race_warp_half_barrier", SUB_GROUPS),
+    ("race_warp_vote_is_no_barrier", SUB_GROUPS),
 ];
 
 const COPIES: &str = "copies asynchronously";
 const IMAGES: &str = "writes images";
+const SUB_GROUPS: &str = "lets sub-groups work together";
 const ORDERS: &str = "orders accesses by atomics or fences";
 
 /// What the search says of a kernel's tests.

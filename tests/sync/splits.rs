@@ -30,7 +30,7 @@ fn split(source: &str, waits: &[Waits<'_>], finished: u64) -> TestResult<Option<
             Ok(SourcePlace { function: (*function).into(), file: path.display().to_string(), line, column })
         });
         let barrier = table.barrier(0, frames.collect::<TestResult<Vec<_>>>()?);
-        waiting.push(Waiting { barrier, iteration: *iteration, item: [0; 3], items: 1 });
+        waiting.push(Waiting { barrier, iteration: *iteration, mask: None, item: [0; 3], items: 1 });
     }
     let divergence = Divergence { group_id: [0; 3], waiting, finished, finished_item: None };
     let file = path.display().to_string();

@@ -92,8 +92,8 @@ impl Judging<'_, '_> {
         }
         let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
         let flows = schedule_independence::flows(under_test, &findings)?;
-        let (mut holds_for, mut holds_for_because) =
-            checking::holds_for(&flows, &checked.ordered_by_atomics, &checked.inputs);
+        let open = (&checked.ordered_by_atomics[..], &checked.asked_active[..]);
+        let (mut holds_for, mut holds_for_because) = checking::holds_for(&flows, open, &checked.inputs);
         if !checked.sampled.is_empty() {
             holds_for = HoldsFor::ExploredSchedules;
             holds_for_because.extend(checked.sampled);

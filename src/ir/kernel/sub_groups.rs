@@ -3,7 +3,7 @@
 
 use kassay_model::sub_groups::SubGroups;
 
-use super::builtins::{self, Family};
+use super::builtins::{self, Builtin, Family};
 use super::canonical;
 use super::module;
 use crate::llvm::{Function, Node, Operand, View};
@@ -38,6 +38,12 @@ fn required(view: View<'_>, kernel: Function<'_>) -> Option<u32> {
     let body = canonical::body_of(view, kernel);
     let node = kernel.metadata(kind).or_else(|| body?.metadata(kind))?;
     node.operand(0).number()?.try_into().ok()
+}
+
+/// Returns whether a module calls functions of CUDA's warps for which only a run knows which lanes take part.
+pub fn take_lanes(view: View<'_>) -> bool {
+    let takes_lanes = |f: &Function<'_>| Builtin::of(&f.name()).is_some_and(Builtin::takes_lanes);
+    view.functions().into_iter().filter(|f| f.is_declaration() && f.is_used()).any(|f| takes_lanes(&f))
 }
 
 fn are_used(view: View<'_>) -> bool {

@@ -19,7 +19,9 @@ use kassay_ir::instrument::{lowering, marks, native};
 use kassay_ir::kernel::compile::{Format, Loaded};
 use kassay_ir::kernel::precision::Precision;
 use kassay_ir::kernel::source::Sources;
-use kassay_ir::kernel::{canonical, id_vectors, implicit, logical_operators, module, plain_atomics, signature};
+use kassay_ir::kernel::{
+    canonical, cpp_names, id_vectors, implicit, logical_operators, module, plain_atomics, signature, sub_groups,
+};
 use kassay_ir::llvm::{self, Function, Global, View, passes};
 use kassay_ir::lower::native::prepare;
 use kassay_ir::lower::spirv;
@@ -430,6 +432,17 @@ impl<'c> KernelUnderTest<'c> {
         let synchronises = self.interface.sub_groups != SubGroups::Unused
             || self.sites.functions.iter().any(|f| !f.barriers.is_empty());
         synchronises && view.instructions().into_iter().any(|inst| inst.metadata(returns).is_some())
+    }
+
+    /// Returns whether the kernel has functions of CUDA's warps, whose lanes need not come to them together.
+    pub fn has_warps(&self) -> bool {
+        self.interface.sub_groups != SubGroups::Unused && cpp_names::is_of_cuda(&self.module)
+    }
+
+    /// Returns whether only a run knows which lanes take part in some functions of CUDA's warps. Devices then do what the
+    /// simulator does only where all lanes of a warp come to them together.
+    pub fn takes_lanes(&self) -> bool {
+        sub_groups::take_lanes(View::of(&self.module))
     }
 
     /// Simulator code of the kernel with the given options, for purposes other than running tests.

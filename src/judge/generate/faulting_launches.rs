@@ -28,7 +28,8 @@ pub fn describe_faults(table: &NativeTable, interface: &Interface, all: &[Simula
             | FaultKind::NonTermination
             | FaultKind::BeyondInner
             | FaultKind::CopyArguments
-            | FaultKind::EventLists => continue,
+            | FaultKind::EventLists
+            | FaultKind::OutsideMask => continue,
         };
         let path = path.or_else(|| Some(table.accesses.get(fault.site as usize)?.path));
         let place = path.and_then(|p| table.paths.get(p as usize)?.frames.first());

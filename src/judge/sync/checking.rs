@@ -29,6 +29,8 @@ pub struct Checked {
     pub barriers: Vec<Barrier>,
     /// Inputs in which accesses are ordered only by values that atomics happened to read.
     pub ordered_by_atomics: Vec<String>,
+    /// Names of the inputs in which work-items asked which lanes of their warp are active.
+    pub asked_active: Vec<String>,
     /// Inputs that were not run, or not to completion, a sentence each.
     pub left_out: Vec<String>,
     /// Reasons why the verdict does not hold for all of some inputs, a sentence each.
@@ -106,11 +108,13 @@ pub fn judge<S: Simulate + Send>(
     let barriers = redundancy::barriers(simulators, reader, cases, &explored, verdict, &options)?;
     let by_atomics = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.depends_on_atomics);
     let ordered_by_atomics = by_atomics.map(|(case, _)| case.name.clone()).collect();
+    let asked = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.asked_active);
+    let asked_active = asked.map(|(case, _)| case.name.clone()).collect();
     let left_out = left_out(reader, cases, &explored, options.budget);
     let sampled = cases.iter().zip(&explored).filter_map(|(case, e)| sampled(case, &e.simulation)).collect();
     found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
     let barriers = barriers.into_iter().map(|(_, b)| b).collect();
-    Ok(Checked { verdict, found, inputs, barriers, ordered_by_atomics, left_out, sampled })
+    Ok(Checked { verdict, found, inputs, barriers, ordered_by_atomics, asked_active, left_out, sampled })
 }
 
 /// Describes the inputs that were not run, or not to completion.
@@ -271,13 +275,23 @@ pub fn summary(findings: &[Finding], inputs: &[Input], barriers: &[Barrier], lau
 
 /// Decides the scope of a verdict: all interleavings of the inputs only if no value that depends on the interleaving
 /// can decide what is accessed. `flows`: such values found by taint analysis, a sentence each; `ordered_by_atomics`: as
-/// in [`Checked`]. Also returns the reasons against all interleavings.
-pub fn holds_for(flows: &[String], ordered_by_atomics: &[String], inputs: &[Input]) -> (HoldsFor, Vec<String>) {
+/// and `asked_active` are as in [`Checked`]. Also returns the reasons against all interleavings.
+pub fn holds_for(
+    flows: &[String],
+    (ordered_by_atomics, asked_active): (&[String], &[String]),
+    inputs: &[Input],
+) -> (HoldsFor, Vec<String>) {
     let mut because = flows.to_vec();
-    if let Some(name) = ordered_by_atomics.first() {
+    let some = |names: &[String]| Some((names.len(), names.first()?.clone()));
+    if let Some((count, name)) = some(ordered_by_atomics) {
         because.push(format!(
-            "in {} of {} inputs (such as \"{name}\") accesses are in order only because of what atomics happened to read",
-            ordered_by_atomics.len(),
+            "in {count} of {} inputs (such as \"{name}\") accesses are in order only because of what atomics happened to read",
+            inputs.len()
+        ));
+    }
+    if let Some((count, name)) = some(asked_active) {
+        because.push(format!(
+            "in {count} of {} inputs (such as \"{name}\") `__activemask` has one of the answers that CUDA allows",
             inputs.len()
         ));
     }

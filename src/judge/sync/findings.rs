@@ -9,7 +9,7 @@ use kassay_model::interface::{ArgKind, Interface};
 use kassay_model::native::table::{self, NativeTable, SourcePlace, Space, Storage};
 use kassay_results::result::Location;
 use kassay_results::result::check::{Access, Branch, Finding, FindingKind, Items, Memory, Mode, Scope, Verdict};
-use kassay_run::exec::simulator::diagnostics::{may_be_partial, part_outside};
+use kassay_run::exec::simulator::diagnostics::{may_be_partial, named, part_outside};
 use kassay_run::exec::simulator::observation::{self as observation};
 use kassay_run::exec::simulator::observation::{
     Conflict, Divergence, FaultKind, ListDifference, Simulation, SimulatorFault,
@@ -221,7 +221,7 @@ impl Reader<'_> {
             Some(Access {
                 global_id: Some(w.item),
                 group_id: Some(divergence.group_id),
-                builtin: Some(barrier.builtin.clone()),
+                builtin: Some(named(&barrier.builtin, w.mask)),
                 waiting: Some(w.items),
                 ..self.place(barrier.path)
             })
@@ -247,7 +247,7 @@ impl Reader<'_> {
         let site = fault.site as usize;
         let kind = match fault.kind {
             FaultKind::OutOfBounds | FaultKind::BeyondInner => FindingKind::OutOfBounds,
-            FaultKind::CopyArguments | FaultKind::EventLists => FindingKind::BarrierDivergence,
+            FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => FindingKind::BarrierDivergence,
             FaultKind::Null => FindingKind::NullAccess,
             FaultKind::ReadOnlyWrite => FindingKind::ReadOnlyWrite,
             FaultKind::Misaligned => FindingKind::Misaligned,
@@ -261,7 +261,7 @@ impl Reader<'_> {
         let (access, mut object) = match fault.kind {
             FaultKind::Division => (plain(&self.table.divisions), Object::default()),
             FaultKind::NonTermination => (plain(&self.table.loops), Object::default()),
-            FaultKind::CopyArguments | FaultKind::EventLists => {
+            FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => {
                 let barrier = self.table.barriers.get(site);
                 let access = ids(self.place(barrier.map_or(u32::MAX, |b| b.path)));
                 (Access { builtin: barrier.map(|b| b.builtin.clone()), ..access }, Object::default())
@@ -306,9 +306,10 @@ impl Reader<'_> {
             let finding = self.finding(kind, observed, object, message);
             return Finding { count: fault.count, accesses: vec![access], within_object: Some(true), ..finding };
         }
-        if matches!(fault.kind, FaultKind::CopyArguments | FaultKind::EventLists) {
+        if matches!(fault.kind, FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask) {
             let message = match fault.kind {
                 FaultKind::CopyArguments => messages::copy_arguments(&access, fault.offset, dims),
+                FaultKind::OutsideMask => messages::outside_mask(&access, fault.offset, dims),
                 _ => messages::event_lists(&access, fault.offset == ListDifference::Length as i64, dims),
             };
             let finding = self.finding(kind, observed, object, message);

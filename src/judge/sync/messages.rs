@@ -206,6 +206,17 @@ pub fn event_lists(access: &Access, other_length: bool, dims: u32) -> String {
     format!("{who} calls `{builtin}`{} with {what} than others of its group; {all}", line(access))
 }
 
+/// Describes a call of a function of warps with a mask that does not name the caller.
+pub fn outside_mask(access: &Access, mask: i64, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    let builtin = access.builtin.as_deref().unwrap_or("a function of warps");
+    format!(
+        "{who} calls `{builtin}`{} with the mask {mask:#010x}, which does not name its own lane; every lane has to be in \
+         the mask that it passes",
+        line(access)
+    )
+}
+
 /// Describes a redundant barrier.
 pub fn redundant(builtin: &str, inputs: u64) -> String {
     let inputs = if inputs == 1 {

@@ -111,6 +111,10 @@ pub mod hook {
     /// `kind` says ([`super::exchange`]); returns an array of the values of all its items, by local linear id (for a
     /// sub-group: by sub-group local id), which is valid until the next exchange but one.
     pub const EXCHANGE: &str = "__kassay_exchange";
+    /// `i64 (item, i32 site, i64 iteration, i32 mask, i32 kind, i64 value, i32 from)`: a function of CUDA's warps
+    /// ([`super::warp`]): waits for the lanes of the warp (which is a sub-group) that `mask` names, and returns what the
+    /// function yields of their values; for shuffles: that of lane `from`.
+    pub const WARP: &str = "__kassay_warp";
     /// `void (item, i32 site, i32 flags, i32 order, i32 scope)`: a fence; numbers as in OpenCL
     /// C (`memory_order`, `memory_scope`).
     pub const FENCE: &str = "__kassay_fence";
@@ -156,7 +160,7 @@ pub mod hook {
     pub const RELEASE: &str = "__kassay_release";
 
     /// All hooks.
-    pub const ALL: [&str; 23] = [
+    pub const ALL: [&str; 24] = [
         ACCESS,
         COMPARE_EXCHANGE,
         SPAN,
@@ -166,6 +170,7 @@ pub mod hook {
         FUEL,
         BARRIER,
         EXCHANGE,
+        WARP,
         FENCE,
         ASYNC_COPY,
         WAIT,
@@ -220,6 +225,8 @@ pub mod placeholder {
     pub const BARRIER: &str = "__kassay_at_barrier";
     /// `ptr (ptr value, i64 bytes, i32 kind)`.
     pub const EXCHANGE: &str = "__kassay_at_exchange";
+    /// `i64 (i32 mask, i32 kind, i64 value, i32 from)`.
+    pub const WARP: &str = "__kassay_at_warp";
     /// `void (i32 flags, i32 order, i32 scope)`.
     pub const FENCE: &str = "__kassay_at_fence";
     /// `ptr (ptr destination, ptr source, i64 count, i64 element, i64 destination_stride, i64 source_stride, ptr
@@ -251,9 +258,10 @@ pub mod placeholder {
     pub const LEAVE: &str = "__kassay_at_leave";
 
     /// All placeholders.
-    pub const ALL: [&str; 14] = [
+    pub const ALL: [&str; 15] = [
         BARRIER,
         EXCHANGE,
+        WARP,
         FENCE,
         ASYNC_COPY,
         WAIT,
@@ -275,6 +283,58 @@ pub mod exchange {
     pub const OF_SUB_GROUP: u32 = 1;
     /// A value that occurs once more changes nothing.
     pub const REPEATABLE: u32 = 2;
+}
+
+/// Kinds of functions of warps. Lanes that the same mask names meet in functions of the same kind.
+pub mod warp {
+    /// `__syncwarp`; the value is `cl_mem_fence_flags`.
+    pub const BARRIER: u32 = 0;
+    /// `__ballot_sync`; the value is 0 or 1.
+    pub const BALLOT: u32 = 1;
+    /// `__any_sync`; the value is 0 or 1.
+    pub const ANY: u32 = 2;
+    /// `__all_sync`; the value is 0 or 1.
+    pub const ALL: u32 = 3;
+    /// `__reduce_add_sync`.
+    pub const ADD: u32 = 4;
+    /// `__reduce_min_sync` of signed integers.
+    pub const MIN_SIGNED: u32 = 5;
+    /// The same of unsigned ones.
+    pub const MIN_UNSIGNED: u32 = 6;
+    /// `__reduce_max_sync` of signed integers.
+    pub const MAX_SIGNED: u32 = 7;
+    /// The same of unsigned ones.
+    pub const MAX_UNSIGNED: u32 = 8;
+    /// `__activemask`, which waits for no lane in particular.
+    pub const ACTIVE: u32 = 9;
+    /// `__shfl_sync`; from here on, all are shuffles, which take the value of another lane.
+    pub const SHUFFLE: u32 = 16;
+    /// `__shfl_up_sync`.
+    pub const SHUFFLE_UP: u32 = 17;
+    /// `__shfl_down_sync`.
+    pub const SHUFFLE_DOWN: u32 = 18;
+    /// `__shfl_xor_sync`.
+    pub const SHUFFLE_XOR: u32 = 19;
+    /// Added for values of 64 bits.
+    pub const WIDE: u32 = 32;
+
+    /// What the function is called in CUDA.
+    pub fn name(kind: u32) -> &'static str {
+        match kind & !WIDE {
+            BARRIER => "__syncwarp",
+            BALLOT => "__ballot_sync",
+            ANY => "__any_sync",
+            ALL => "__all_sync",
+            ADD => "__reduce_add_sync",
+            MIN_SIGNED | MIN_UNSIGNED => "__reduce_min_sync",
+            MAX_SIGNED | MAX_UNSIGNED => "__reduce_max_sync",
+            ACTIVE => "__activemask",
+            SHUFFLE_UP => "__shfl_up_sync",
+            SHUFFLE_DOWN => "__shfl_down_sync",
+            SHUFFLE_XOR => "__shfl_xor_sync",
+            _ => "__shfl_sync",
+        }
+    }
 }
 
 /// Kinds of texels and coordinates, added together: a component's kind, and whether coordinates are floats (else

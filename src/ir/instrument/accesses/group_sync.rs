@@ -2,7 +2,7 @@
 //! definitions and uses.
 
 use kassay_base::error::{Error, Result};
-use kassay_model::native::abi::{OF_SUB_GROUP, exchange, hook, placeholder};
+use kassay_model::native::abi::{OF_SUB_GROUP, exchange, hook, placeholder, warp};
 use kassay_model::native::table::{Mode, Scope};
 
 use super::check::{Length, PointerCheck, checked};
@@ -19,6 +19,7 @@ use crate::llvm::{AtomicOrdering, Function, Inst, Opcode, Type, Value, View};
 enum Kind {
     Barrier(u32),
     Exchange(u32),
+    Warp(u32),
     /// Barrier site and write site.
     AsyncCopy(u32, u32),
     Wait(u32, EventList),
@@ -59,9 +60,10 @@ impl Placeholder<'_> {
         matches!(self.kind, Kind::Wait(_, EventList::Checked(..)))
     }
 
-    /// Returns whether all items of the group must reach it, in the same iterations of the enclosing loops.
+    /// Returns whether work-items wait for others there, in certain iterations of the enclosing loops.
     pub fn is_collective(&self) -> bool {
-        matches!(self.kind, Kind::Barrier(_) | Kind::Exchange(_) | Kind::AsyncCopy(..) | Kind::Wait(..))
+        use Kind::{AsyncCopy, Barrier, Exchange, Wait, Warp};
+        matches!(self.kind, Barrier(_) | Exchange(_) | Warp(_) | AsyncCopy(..) | Wait(..))
     }
 }
 
@@ -93,6 +95,10 @@ fn kind<'m>(inst: Inst<'m>, sites: &mut Sites<'_, 'm>) -> Option<Kind> {
             let sub_group = values::constant(operands[2]).is_some_and(|n| n & u64::from(exchange::OF_SUB_GROUP) != 0);
             let what = if sub_group { "a sub-group function" } else { "a work-group function" };
             Kind::Exchange(sites.barrier(inst, what, sub_group))
+        }
+        placeholder::WARP => {
+            let kind = values::constant(operands[1]).and_then(|kind| u32::try_from(kind).ok());
+            Kind::Warp(sites.warp_function(inst, kind.map_or("a function of warps", warp::name)))
         }
         placeholder::ASYNC_COPY => {
             let site = sites.barrier(inst, "async_work_group_copy", false);
@@ -155,6 +161,10 @@ pub fn weave<'m>(
             Kind::Exchange(site) => {
                 let arguments = [number(site), iteration(), plain(0), long(1), int(2)];
                 Some(e.hook(hook::EXCHANGE, e.pointer, &arguments))
+            }
+            Kind::Warp(site) => {
+                let arguments = [number(site), iteration(), int(0), int(1), long(2), int(3)];
+                Some(e.hook(hook::WARP, e.long, &arguments))
             }
             Kind::AsyncCopy(site, write) => {
                 let copy = [plain(0), plain(1), long(2), long(3), long(4), long(5), plain(6)];

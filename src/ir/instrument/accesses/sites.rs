@@ -179,10 +179,19 @@ impl<'a, 'm> Sites<'a, 'm> {
 
     /// Adds the site of a collective operation; `what` names it if its builtin is unknown.
     pub fn barrier(&mut self, inst: Inst<'m>, what: &str, sub_group: bool) -> u32 {
-        let path = self.path(frames(inst));
         let builtin = self.builtin(inst).unwrap_or_else(|| what.to_owned());
         let sub_group =
             sub_group || matches!(builtins::family(&builtin), Some(Family::SubGroupBarrier | Family::SubGroupFunction));
+        self.collective(inst, builtin, sub_group)
+    }
+
+    /// Adds the site of a function of warps, under its name in CUDA.
+    pub fn warp_function(&mut self, inst: Inst<'m>, name: &str) -> u32 {
+        self.collective(inst, name.to_owned(), true)
+    }
+
+    fn collective(&mut self, inst: Inst<'m>, builtin: String, sub_group: bool) -> u32 {
+        let path = self.path(frames(inst));
         let place = self.table.paths[path as usize].frames[0].clone();
         let number = self.table.barriers.len() as u32;
         let next = self.next_source;

@@ -146,7 +146,7 @@ const TABLE: &[Row] = {
             &["barrier", "work_group_barrier", "__spirv_ControlBarrier*"],
             &[Synchronises, Waits, GroupWide],
         ),
-        row(Family::SubGroupBarrier, &["sub_group_barrier"], &[Synchronises, Waits]),
+        row(Family::SubGroupBarrier, &["sub_group_barrier", "kassay_warp_barrier"], &[Synchronises, Waits]),
         row(
             Family::Fence,
             &["mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence", "__spirv_MemoryBarrier*"],
@@ -166,6 +166,7 @@ const TABLE: &[Row] = {
         ),
         row(Family::WorkGroupFunction, &["work_group_*"], &[Synchronises, Waits, GroupWide, DependsOnOthers]),
         row(Family::SubGroupFunction, &["sub_group_*"], &[Synchronises, Waits, DependsOnOthers, VariesWithinGroup]),
+        row(Family::SubGroupFunction, &["kassay_warp_*"], &[Synchronises, Waits, DependsOnOthers, VariesWithinGroup]),
         row(Family::IntelSubGroupFunction, &["intel_sub_group_*"], &[Synchronises, DependsOnOthers, VariesWithinGroup]),
         row(Family::SpirvGroup, &["__spirv_Group*"], &[Synchronises, Waits, DependsOnOthers]),
         row(Family::VectorLoad, &["vload*"], &[OnlyReads, MovesData, HasPrivateOverload]),
@@ -246,6 +247,11 @@ impl Builtin {
     /// Returns whether it is a barrier, of a work-group or of a sub-group.
     pub fn is_barrier(self) -> bool {
         matches!(self.family(), Family::Barrier | Family::SubGroupBarrier)
+    }
+
+    /// Whether it is a function of CUDA's warps that takes or makes a mask (`cuda/include/kassay/warps.h`).
+    pub fn takes_lanes(self) -> bool {
+        self.name.starts_with("kassay_warp_")
     }
 
     /// The name of a work-group's barrier, or of a fence, in OpenCL C; `None` for other builtins.

@@ -193,10 +193,6 @@ pub fn wrong_instances(error: &Error) -> BTreeSet<usize> {
 pub fn absent(callee: &str) -> Option<(String, &'static str)> {
     let name = callee.strip_prefix(ABSENT)?;
     Some(match name {
-        "all_lanes" => (
-            "a function of warps with a mask that is not known to name all lanes".to_owned(),
-            "kassay has warps of which all lanes take part: pass 0xffffffff",
-        ),
         "other_texel" => (
             "a function of textures or surfaces for a type that kassay has no texels of".to_owned(),
             "texels are char, short, int (signed and unsigned) and float, and vectors of 1, 2 and 4 of these",
@@ -241,7 +237,6 @@ mod tests {
         assert_eq!(absent("cuda.texCubemap").unwrap().0, "`texCubemap`");
         let handle = absent("cuda.texture.tex1D._Z11read_imagef14ocl_image1d_ro11ocl_samplerf").unwrap().0;
         assert!(handle.starts_with("`tex1D` with a handle"), "{handle}");
-        assert!(absent("cuda.all_lanes").unwrap().0.contains("mask"));
         assert!(absent("tex2D").is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Functions of warps: they are those of sub-groups of 32, of which all work-items have to take part.
+//! Functions of warps: where their masks are known to name all lanes, they are those of sub-groups of 32.
 
 #include "module.h"
 
@@ -12,8 +12,8 @@ using namespace llvm;
 namespace {
 
 constexpr unsigned WarpSize = 32;
-/// The header's word for "this mask names all lanes" (`warps.h`).
-constexpr StringLiteral AllLanes = "cuda.all_lanes";
+/// How names of the functions begin that take masks (`warps.h`), and those of the same ones without.
+constexpr StringLiteral OfWarps = "kassay_warp_", OfSubGroups = "sub_group_";
 
 /// Whether a value is known to have all bits set: a constant, or a variable or parameter that only gets such.
 class Masks {
@@ -30,9 +30,6 @@ public:
       return getsAll(Load->getPointerOperand());
     if (auto *Parameter = dyn_cast<Argument>(V))
       return isGivenAll(*Parameter);
-    // What `__activemask` yields where it may be called at all.
-    if (auto *Extracted = dyn_cast<ExtractElementInst>(V))
-      return isActiveMask(Extracted->getVectorOperand());
     return false;
   }
 
@@ -59,28 +56,63 @@ private:
       return Call && Call->getCalledFunction() == F && areAll(Call->getArgOperand(Parameter.getArgNo()));
     });
   }
-
-  static bool isActiveMask(const Value *Ballot) {
-    auto *Call = dyn_cast<CallInst>(Ballot);
-    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    if (!Callee || Callee->getName() != "_Z16sub_group_balloti")
-      return false;
-    auto *Asked = dyn_cast<ConstantInt>(Call->getArgOperand(0));
-    return Asked && Asked->isOne();
-  }
 };
 
-/// Drops the header's word where it is true.
-void settleMasks(Module &M) {
-  Function *Word = M.getFunction(AllLanes);
-  if (!Word)
-    return;
-  for (User *U : make_early_inc_range(Word->users()))
-    if (auto *Call = dyn_cast<CallInst>(U); Call && Masks().areAll(Call->getArgOperand(0)))
-      Call->eraseFromParent();
+/// The mangled name of the function of sub-groups that does the same; empty where the function takes no mask.
+std::string withoutMask(StringRef Name) {
+  size_t Length = 0;
+  StringRef Rest = Name;
+  if (!Rest.consume_front("_Z") || Rest.consumeInteger(10, Length) || Length > Rest.size())
+    return "";
+  StringRef Plain = Rest.take_front(Length), Parameters = Rest.drop_front(Length);
+  if (!Plain.consume_front(OfWarps) || !Parameters.consume_front("j"))
+    return "";
+  // The kinds of shuffles only differ in whom they meet.
+  std::string Same = (OfSubGroups + (Plain.starts_with("shuffle") ? "shuffle" : Plain)).str();
+  return "_Z" + std::to_string(Same.size()) + Same + Parameters.str();
 }
 
-bool isOfSubGroups(const Function &F) { return F.isDeclaration() && F.getName().contains("sub_group_"); }
+AttributeList withoutFirst(LLVMContext &C, AttributeList Of, unsigned Parameters) {
+  SmallVector<AttributeSet, 4> Left;
+  for (unsigned I = 1; I < Parameters; I++)
+    Left.push_back(Of.getParamAttrs(I));
+  return AttributeList::get(C, Of.getFnAttrs(), Of.getRetAttrs(), Left);
+}
+
+/// Calls the function without a mask instead.
+void dropMask(Module &M, CallInst *Call, StringRef Name) {
+  LLVMContext &C = M.getContext();
+  const Function *Old = Call->getCalledFunction();
+  SmallVector<Value *, 4> Arguments(drop_begin(Call->args()));
+  auto *Type = FunctionType::get(Call->getType(), Old->getFunctionType()->params().drop_front(), false);
+  FunctionCallee New = M.getOrInsertFunction(Name, Type, withoutFirst(C, Old->getAttributes(), Call->arg_size()));
+  if (auto *F = dyn_cast<Function>(New.getCallee()))
+    F->setCallingConv(Old->getCallingConv());
+  CallInst *Without = CallInst::Create(New, Arguments, "", Call->getIterator());
+  Without->setCallingConv(Call->getCallingConv());
+  Without->setAttributes(withoutFirst(C, Call->getAttributes(), Call->arg_size()));
+  Without->setDebugLoc(Call->getDebugLoc());
+  Without->takeName(Call);
+  Call->replaceAllUsesWith(Without);
+  Call->eraseFromParent();
+}
+
+/// Makes functions of sub-groups of those that take all lanes.
+void settleMasks(Module &M) {
+  std::vector<std::pair<CallInst *, std::string>> Known;
+  for (Function &F : M)
+    if (std::string Name = withoutMask(F.getName()); !Name.empty() && F.isDeclaration())
+      for (User *U : F.users())
+        if (auto *Call = dyn_cast<CallInst>(U);
+            Call && Call->getCalledFunction() == &F && Masks().areAll(Call->getArgOperand(0)))
+          Known.emplace_back(Call, Name);
+  for (auto &[Call, Name] : Known)
+    dropMask(M, Call, Name);
+}
+
+bool isOfSubGroups(const Function &F) {
+  return F.isDeclaration() && (F.getName().contains(OfSubGroups) || F.getName().contains(OfWarps));
+}
 
 /// Whether a function calls one of sub-groups, itself or through others.
 bool usesWarps(const Function &F, SmallPtrSetImpl<const Function *> &Seen) {

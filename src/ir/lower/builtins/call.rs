@@ -22,6 +22,8 @@ pub(super) struct Call<'a, 'm> {
     /// The builtin's name, without mangling.
     pub name: &'a str,
     /// The parameters as they are mangled; none where the name is not.
+    pub parameters: &'a str,
+    /// The same, one by one.
     pub types: &'a [Mangled],
     pub args: Vec<Value<'m>>,
     /// The type of the result.
@@ -29,10 +31,16 @@ pub(super) struct Call<'a, 'm> {
 }
 
 /// Replaces a call by what `lowering` builds, if it can.
-pub(super) fn replace<'m>(view: View<'m>, inst: Inst<'m>, name: &str, types: &[Mangled], lowering: Lowering) {
+pub(super) fn replace<'m>(
+    view: View<'m>,
+    inst: Inst<'m>,
+    (name, parameters): (&str, &str),
+    types: &[Mangled],
+    lowering: Lowering,
+) {
     let builder = view.builder();
     builder.before(inst);
-    let call = Call { view, builder: &builder, name, types, args: inst.args(), result: inst.ty() };
+    let call = Call { view, builder: &builder, name, parameters, types, args: inst.args(), result: inst.ty() };
     let Some(replacement) = lowering(&call) else { return };
     drop(builder);
     // SAFETY: callers have each call once and go on with the next one, and the builder is gone.

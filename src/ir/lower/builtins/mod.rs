@@ -21,11 +21,13 @@ mod images;
 mod instructions;
 mod pointers;
 mod untyped_events;
+mod warps;
 
 use inkwell::module::Module;
 
 use self::call::Lowering;
 use crate::kernel::builtins::{demangle, types};
+use crate::kernel::cpp_names;
 use crate::llvm::{Function, View};
 
 /// Builtins by their names, where a star at the end stands for any other characters, and what they become in every
@@ -64,10 +66,38 @@ const SPIRV: &[(&[&str], Lowering)] = &[
     (&["ldexp"], exponents::ldexp),
 ];
 
-/// Rewrites what LLVM's IR can say, for targets other than SPIR-V.
+/// For devices.
+const TOGETHER: &[(&[&str], Lowering)] = &[(&["kassay_warp_*"], warps::together)];
+
+/// For the simulator, in modules that were CUDA.
+const OF_WARPS: &[(&[&str], Lowering)] = &[(
+    &[
+        "sub_group_barrier",
+        "sub_group_any",
+        "sub_group_all",
+        "sub_group_ballot",
+        "sub_group_shuffle",
+        "sub_group_reduce_add",
+        "sub_group_reduce_min",
+        "sub_group_reduce_max",
+    ],
+    warps::with_all_lanes,
+)];
+
+/// Rewrites what LLVM's IR can say, for the simulator.
 pub fn for_native(module: &Module<'_>) {
     plain(module);
     rewrite(View::of(module), NATIVE);
+    if cpp_names::is_of_cuda(module) {
+        rewrite(View::of(module), OF_WARPS);
+    }
+}
+
+/// Rewrites what LLVM's IR can say, for devices of NVIDIA.
+pub fn for_ptx(module: &Module<'_>) {
+    plain(module);
+    rewrite(View::of(module), NATIVE);
+    rewrite(View::of(module), TOGETHER);
 }
 
 fn plain(module: &Module<'_>) {
@@ -78,6 +108,7 @@ fn plain(module: &Module<'_>) {
 pub fn for_spirv(module: &Module<'_>) {
     untyped_events::rewrite(View::of(module));
     plain(module);
+    rewrite(View::of(module), TOGETHER);
     rewrite(View::of(module), SPIRV);
     async_copies::rewrite(module);
     instructions::rewrite(module);
@@ -99,7 +130,7 @@ fn rewrite(view: View<'_>, table: &[(&[&str], Lowering)]) {
         let calls: Vec<_> =
             view.instructions().into_iter().filter(|inst| inst.called_function() == Some(builtin)).collect();
         for inst in calls {
-            call::replace(view, inst, plain, &types, lowering);
+            call::replace(view, inst, (plain, parameters), &types, lowering);
         }
         if !builtin.is_used() {
             // SAFETY: nothing uses it, and the loop goes on with the next function.

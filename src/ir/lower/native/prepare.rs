@@ -17,11 +17,12 @@ use crate::lower::{builtins as lowered_builtins, memory_intrinsics, undefined};
 pub const RETURNS: &str = "kassay.returns";
 
 /// The functions that may still be called once everything is inlined, besides LLVM's intrinsics.
-const ALLOWED_CALLEES: [&str; 16] = [
+const ALLOWED_CALLEES: [&str; 17] = [
     abi::ITEM,
     "printf",
     abi::placeholder::BARRIER,
     abi::placeholder::EXCHANGE,
+    abi::placeholder::WARP,
     abi::placeholder::FENCE,
     abi::placeholder::ASYNC_COPY,
     abi::placeholder::WAIT,

@@ -36,7 +36,7 @@ pub fn lower(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Lowe
 fn lowered(module: Module<'_>, entry: &str, options: &LoweringOptions) -> Result<Code> {
     undefined::refuse(&module)?;
     refuse_sub_groups(&module, entry)?;
-    lowered_builtins::for_native(&module);
+    lowered_builtins::for_ptx(&module);
     let machine = emit::machine(options.effort)?;
     let mut module = retarget::retarget(module, &machine)?;
     prepare(&module, entry)?;

@@ -75,7 +75,7 @@ pub fn verdict(simulation: &Simulation, table: &NativeTable, original: &Original
         let text = fault_text(fault, table);
         return match fault.kind {
             FaultKind::NonTermination => TestVerdict::Timeout(text),
-            FaultKind::CopyArguments | FaultKind::EventLists => TestVerdict::Killed(text),
+            FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => TestVerdict::Killed(text),
             _ => TestVerdict::RuntimeError(text),
         };
     }
@@ -183,6 +183,13 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable) -> String {
         FaultKind::EventLists => {
             let barrier = table.barriers.get(site).map(|b| b.path);
             format!("work-items of a group wait for different events{}", place(table, barrier))
+        }
+        FaultKind::OutsideMask => {
+            let barrier = table.barriers.get(site).map(|b| b.path);
+            format!(
+                "a work-item calls a function of its warp with a mask that does not name it{}",
+                place(table, barrier)
+            )
         }
         FaultKind::Null => format!("{}{}", FaultClass::NullAccess.words(), access_place(table, fault.site)),
         FaultKind::ReadOnlyWrite => format!("write to {what}, which is read-only,{}", access_place(table, fault.site)),

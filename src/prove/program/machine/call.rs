@@ -120,6 +120,7 @@ impl Call {
             | "atomic_work_item_fence"
             | "prefetch"
             | "sub_group_barrier"
+            | "kassay_warp_barrier"
                 if result.kind == Kind::Void =>
             {
                 return Call::Idle;

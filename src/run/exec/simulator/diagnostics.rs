@@ -35,6 +35,15 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable, prepared: &PreparedLa
             let what = "the work-items of a group pass an asynchronous copy different arguments";
             (what.to_owned(), path)
         }
+        FaultKind::OutsideMask => {
+            let site = table.barriers.get(site);
+            let what = format!(
+                "`{}` is called with the mask {:#010x}, which does not name the caller's lane",
+                site.map_or("a function of warps", |site| &site.builtin),
+                fault.offset
+            );
+            (what, site.map(|s| s.path))
+        }
         FaultKind::EventLists => {
             let path = table.barriers.get(site).map(|s| s.path);
             let what = "the work-items of a group wait for different events of asynchronous copies";
@@ -121,7 +130,7 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable, prepared: &PreparedLa
 fn divergence_text(divergence: &Divergence, table: &NativeTable) -> String {
     let waits = |w: &Waiting| {
         let site = table.barriers.get(w.barrier as usize);
-        let builtin = site.map_or("barrier", |s| s.builtin.as_str());
+        let builtin = site.map_or_else(|| "barrier".to_owned(), |s| named(&s.builtin, w.mask));
         let items = if w.items == 1 { "1 work-item waits".to_owned() } else { format!("{} work-items wait", w.items) };
         let example = ids(w.item);
         format!("{items} at `{builtin}`{} (such as {example})", at(table, site.map(|s| s.path)))
@@ -138,6 +147,14 @@ fn divergence_text(divergence: &Divergence, table: &NativeTable) -> String {
         parts.push("the others are in another iteration or sub-group".to_owned());
     }
     format!("barrier-divergence: in group {}, {}", ids(divergence.group_id), parts.join(", "))
+}
+
+/// The name of a synchronising function, with the lanes that a function of warps names if it names not all.
+pub fn named(builtin: &str, mask: Option<u32>) -> String {
+    match mask.filter(|mask| *mask != u32::MAX) {
+        Some(mask) => format!("{builtin}({mask:#010x})"),
+        None => builtin.to_owned(),
+    }
 }
 
 /// Says which part of an access of `bytes` bytes lies outside of an object of `size` bytes (`the last 4 of which lie`);

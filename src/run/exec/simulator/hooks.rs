@@ -13,7 +13,7 @@ use kassay_model::native::abi::hook;
 
 use super::item_ref::ItemRef;
 use super::observation::FaultKind;
-use super::{access_hooks, flow_hooks, group_sync, image_hooks, printf};
+use super::{access_hooks, flow_hooks, group_sync, image_hooks, printf, warp_sync};
 
 /// Names and addresses of all hooks.
 pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
@@ -27,6 +27,7 @@ pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
         (hook::FUEL, fuel as *const () as usize),
         (hook::BARRIER, group_sync::barrier as *const () as usize),
         (hook::EXCHANGE, group_sync::exchange_values as *const () as usize),
+        (hook::WARP, warp_sync::warp_function as *const () as usize),
         (hook::FENCE, fence as *const () as usize),
         (hook::ASYNC_COPY, group_sync::async_copy as *const () as usize),
         (hook::WAIT, group_sync::wait as *const () as usize),

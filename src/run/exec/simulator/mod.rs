@@ -37,6 +37,7 @@ mod schedule;
 pub mod schedule_families;
 pub mod shadow;
 mod start;
+mod warp_sync;
 mod work_group;
 
 pub use executor::{CAPABILITIES, Simulator, device};

@@ -92,6 +92,8 @@ pub struct Waiting {
     pub barrier: u32,
     /// Hash of the iteration counts of the loops around the barrier.
     pub iteration: u64,
+    /// For functions of warps: the lanes that they name.
+    pub mask: Option<u32>,
     /// The global id of one of them.
     pub item: [u64; 3],
     /// How many wait there.
@@ -110,6 +112,8 @@ pub enum FaultKind {
     /// A wait for events that differ from those of the first work-item of the group; the offset is a
     /// [`ListDifference`].
     EventLists,
+    /// A function of warps with a mask that does not name the caller; the offset is the mask.
+    OutsideMask,
     /// Within the first 4096 bytes of the address space.
     Null,
     /// A write to constant memory.
@@ -126,7 +130,7 @@ pub enum FaultKind {
 impl FaultKind {
     /// Returns whether the work-item continues after the fault, with the faulty operation skipped, replaced or noted.
     pub fn is_skipped(self) -> bool {
-        !matches!(self, FaultKind::NonTermination | FaultKind::CopyArguments | FaultKind::EventLists)
+        !matches!(self, FaultKind::NonTermination) && self.class().is_some()
     }
 
     /// Returns the class of the fault; `None` if the work-items of a group disagree, because then no single one is at
@@ -134,7 +138,7 @@ impl FaultKind {
     pub fn class(self) -> Option<FaultClass> {
         match self {
             FaultKind::OutOfBounds | FaultKind::BeyondInner => Some(FaultClass::OutOfBounds),
-            FaultKind::CopyArguments | FaultKind::EventLists => None,
+            FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => None,
             FaultKind::Null => Some(FaultClass::NullAccess),
             FaultKind::ReadOnlyWrite => Some(FaultClass::ReadOnlyWrite),
             FaultKind::Misaligned => Some(FaultClass::Misaligned),
@@ -151,7 +155,7 @@ pub struct SimulatorFault {
     /// The kind of the fault.
     pub kind: FaultKind,
     /// Index into the part of the table that belongs to `kind`: accesses, divisions, loops, or barriers (for
-    /// [`FaultKind::CopyArguments`] and [`FaultKind::EventLists`]).
+    /// [`FaultKind::CopyArguments`], [`FaultKind::EventLists`] and [`FaultKind::OutsideMask`]).
     pub site: u32,
     /// Global id of the first work-item that committed it.
     pub global_id: [u64; 3],
@@ -213,6 +217,11 @@ pub struct Simulation {
     /// Whether work-items synchronised without others of their group that had returned
     /// ([`kassay_model::native::abi::ItemContext::returned`]), which CUDA allows and OpenCL does not.
     pub went_without: bool,
+    /// Whether lanes of a warp called its functions apart from each other, or named only some of them where that makes
+    /// a difference, which CUDA allows, and OpenCL's sub-groups do not.
+    pub was_apart: bool,
+    /// Whether the answer to [`kassay_model::native::abi::warp::ACTIVE`] was asked for, which CUDA leaves open.
+    pub asked_active: bool,
     /// Whether every work-item ran to its end.
     pub completed: bool,
     /// Whether [`SimulationOptions::deadline`] ended it.

@@ -180,6 +180,8 @@ impl RunState {
         self.faults.absorb(&mut other.faults);
         self.seen.divergences.append(&mut other.seen.divergences);
         self.seen.went_without |= other.seen.went_without;
+        self.seen.was_apart |= other.seen.was_apart;
+        self.seen.asked_active |= other.seen.asked_active;
         self.seen.completed &= other.seen.completed;
         self.reached.iter_mut().zip(&other.reached).for_each(|(to, from)| *to |= from);
         self.seen.cut_short |= other.seen.cut_short;

@@ -177,10 +177,17 @@ fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
             return Ok(GroupOutcome::Aborted);
         }
         if slot.finished == slot.count {
+            // SAFETY: as of the slot.
+            unsafe { (*state).seen.was_apart |= slot.was_apart() };
             return Ok(GroupOutcome::Finished);
         }
         let Some(index) = slot.pick() else {
-            if slot.finished > 0 && slot.wake_last() {
+            if slot.finished > 0 && (slot.wake_last() || slot.wake_warp()) {
+                continue;
+            }
+            if let Some(apart) = slot.answer_active() {
+                // SAFETY: as of the slot.
+                unsafe { (*state).seen.was_apart |= apart };
                 continue;
             }
             let spins = slot.current_items().iter().any(|i| matches!(i.state, State::Spinning | State::Exhausted));
@@ -299,9 +306,10 @@ fn divergence(slot: &GroupSlot) -> Divergence {
             continue;
         }
         let (barrier, iteration) = item.at;
-        match waiting.iter_mut().find(|w| w.barrier == barrier && w.iteration == iteration) {
+        let mask = item.warp.waits.then_some(item.warp.mask);
+        match waiting.iter_mut().find(|w| (w.barrier, w.iteration, w.mask) == (barrier, iteration, mask)) {
             Some(known) => known.items += 1,
-            None => waiting.push(Waiting { barrier, iteration, item: item.context.global_id, items: 1 }),
+            None => waiting.push(Waiting { barrier, iteration, mask, item: item.context.global_id, items: 1 }),
         }
     }
     waiting.sort_by_key(|w| std::cmp::Reverse(w.items));

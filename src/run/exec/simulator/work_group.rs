@@ -16,6 +16,7 @@ use super::memory::{OffsetAllocator, Reservation};
 use super::program::Site;
 use super::run_state::RunState;
 use super::shadow::Group;
+use super::warp_sync::WarpCall;
 
 /// What a work-item is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +73,7 @@ pub struct Item {
     pub at: SyncPoint,
     /// How many exchanges it took part in: of the group, and of its sub-group.
     pub exchanges: [u32; 2],
+    pub warp: WarpCall,
 }
 
 impl Item {
@@ -169,6 +171,8 @@ pub struct GroupSlot {
     pub exchanged: Vec<Exchanged>,
     /// The current group's preemptions.
     pub preemptions: Vec<Preemption>,
+    /// Whether a work-item of the current group has called a function of warps.
+    pub uses_warps: bool,
     /// Whether the group cannot continue.
     pub over: bool,
 }
@@ -211,6 +215,7 @@ impl GroupSlot {
                 if prepared.exchanges { count as usize * 4 } else { 0 }
             ],
             preemptions: Vec::new(),
+            uses_warps: false,
             over: false,
         });
         slot.place_locals(prepared)?;
@@ -297,6 +302,7 @@ impl GroupSlot {
             item.state = State::Fresh;
             item.context.leaves = 0;
             item.context.returned = 0;
+            item.warp = WarpCall::default();
             item.run = run;
         }
         for (start, bytes) in &self.clear {
@@ -310,6 +316,7 @@ impl GroupSlot {
         self.group_arrivals = Arrivals::default();
         self.sub_arrivals.fill(Arrivals::default());
         self.preemptions.clear();
+        self.uses_warps = false;
         self.over = false;
     }
 
@@ -494,5 +501,6 @@ fn unstarted_item() -> Item {
         fiber: 0,
         at: (0, 0),
         exchanges: [0; 2],
+        warp: WarpCall::default(),
     }
 }

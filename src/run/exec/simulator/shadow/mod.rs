@@ -204,9 +204,18 @@ impl Shadow {
 
     /// All work-items of a sub-group (given by its number in the group) have arrived at its barrier.
     pub fn sub_group_barrier(&mut self, slot: u32, sub_group: u32, flags: u32) {
+        self.synchronise_some(slot, (sub_group, None), flags);
+    }
+
+    /// These lanes of a warp (a sub-group, given by its number in the group) have synchronised.
+    pub fn warp_barrier(&mut self, slot: u32, warp: u32, lanes: u32, flags: u32) {
+        self.synchronise_some(slot, (warp, Some(lanes)), flags);
+    }
+
+    fn synchronise_some(&mut self, slot: u32, members: (u32, Option<u32>), flags: u32) {
         self.complete_pending_write();
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
-            recorder.order().sub_group_barrier(slot, sub_group, flags);
+            recorder.order().sub_group_barrier(slot, members, flags);
         }
     }
 

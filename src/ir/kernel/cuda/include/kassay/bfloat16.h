@@ -51,9 +51,6 @@ KASSAY_BOTH __nv_bfloat16 __ushort_as_bfloat16(unsigned short x) {
 KASSAY_INNER __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c) { return fmaf(a, b, c); }
 KASSAY_INNER __nv_bfloat16 __hmax(__nv_bfloat16 a, __nv_bfloat16 b) { return fmaxf(a, b); }
 KASSAY_INNER __nv_bfloat16 __hmin(__nv_bfloat16 a, __nv_bfloat16 b) { return fminf(a, b); }
-KASSAY_INNER __nv_bfloat16 __kassay_shuffle(__nv_bfloat16 v, unsigned lane) {
-    return __ushort_as_bfloat16(__kassay_shuffle(v.bits, lane));
-}
 KASSAY_INNER __nv_bfloat16 atomicAdd(__nv_bfloat16 *, __nv_bfloat16 v) { __kassay_half_atomic(); return v; }
 KASSAY_INNER __nv_bfloat162 atomicAdd(__nv_bfloat162 *, __nv_bfloat162 v) { __kassay_half_atomic(); return v; }
 

@@ -97,7 +97,6 @@ KASSAY_INNER __half __hmax(__half a, __half b) { return __half(__kassay_half_max
 KASSAY_INNER __half __hmin(__half a, __half b) { return __half(__kassay_half_min(a.v, b.v)); }
 KASSAY_INNER __half2 __hmax2(__half2 a, __half2 b) { return __half2(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
 KASSAY_INNER __half2 __hmin2(__half2 a, __half2 b) { return __half2(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
-KASSAY_INNER __half __kassay_shuffle(__half v, unsigned lane) { return __half(__kassay_shuffle(v.v, lane)); }
 __device__ void __kassay_half_atomic() KASSAY_ABSENT("atomicAdd of halves");
 KASSAY_INNER __half atomicAdd(__half *, __half v) { __kassay_half_atomic(); return v; }
 KASSAY_INNER __half2 atomicAdd(__half2 *, __half2 v) { __kassay_half_atomic(); return v; }

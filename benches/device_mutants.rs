@@ -25,8 +25,7 @@ use kassay_judge::mutation::build::module_builder::{Effort, ModuleBuilder, RunsP
 use kassay_judge::mutation::catalogue::indices::TestIndex;
 use kassay_judge::mutation::catalogue::subject::Subject;
 use kassay_judge::mutation::enumerate;
-use kassay_judge::mutation::run::baseline::{self, BaselineOptions, TestBaseline};
-use kassay_judge::mutation::run::joint::block_of;
+use kassay_judge::mutation::run::baseline::{self, Original, TestBaseline};
 use kassay_run::exec::joint::cannot_join;
 use kassay_run::exec::{
     DeviceRequest, Executor, JointLaunch, JointOutcome, JointRun, JointSweep, ProgramId, StartingExecutors, Sweep,
@@ -130,9 +129,9 @@ fn measure(executor: &mut dyn Executor, name: &str, options: &Options) -> Result
     let builder = ModuleBuilder::new(&under_test, executor.target());
     let woven = builder.schemata_for(&edits, false, Effort::Quick, RunsPerLaunch::Joint)??;
     let program = executor.load(&woven.code)?;
-    let baseline_options = BaselineOptions { repeats: 1, timeout: Duration::from_secs(60) };
-    let baseline =
-        baseline::establish(executor, program, &woven, builder.layout, (TestIndex(0), test), baseline_options)?;
+    let (layout, timeout) = (builder.layout, Duration::from_secs(60));
+    let mut original = Original { executor: &mut *executor, program, woven: &woven, layout, repeats: 1, timeout };
+    let baseline = original.establish((TestIndex(0), test))?;
     if let Some(reason) = &baseline.dropped {
         return Err(reason.to_string().into());
     }
@@ -195,7 +194,7 @@ impl Bench<'_, '_> {
         if let Some(why) = cannot_join(launch, references) {
             return Err(why.into());
         }
-        let block = block_of(module, self.layout, launch, self.baseline.fuel(FACTOR));
+        let block = baseline::head_for(self.woven, self.layout, launch, self.baseline.fuel(FACTOR));
         let launches = [JointLaunch { launch, block, references }];
         let (mut pairs, mut kernel) = (0_u64, Duration::ZERO);
         // Times are kept of so many launches only.

@@ -16,7 +16,7 @@ use kassay_model::code::Effort;
 use kassay_model::interface::{Arg, ArgKind, Field, Scalar, Struct, Type};
 use kassay_model::joint::Values;
 use kassay_model::options::KernelOptions;
-use kassay_run::exec::joint::{block, cannot_join, complete};
+use kassay_run::exec::joint::{cannot_join, complete};
 use kassay_run::exec::{
     Code, Executor, Fault, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep, OpenClExecutor, ProgramId,
     Reference, RunOptions, Target, difference,
@@ -83,17 +83,20 @@ fn references(
 }
 
 /// Runs every launch `runs` times in launches of the device with at most `most` runs each.
-fn sweep(
+fn sweep<'l>(
     executor: &mut OpenClExecutor,
     program: ProgramId,
     kernel: &Kernel,
-    launches: &[(&Launch, &[Reference])],
+    launches: &[(&'l Launch, &'l [Reference])],
     (runs, most): (u32, u32),
 ) -> TestResult<JointOutcome> {
     let of = launches.iter();
-    let of: Vec<JointLaunch<'_>> = of
-        .map(|(launch, references)| JointLaunch { launch, block: block(&kernel.values, launch), references })
-        .collect();
+    let joint = |(launch, references): &(&'l Launch, &'l [Reference])| {
+        let mut block = Vec::new();
+        complete(&mut block, &kernel.values, launch);
+        JointLaunch { launch, block, references }
+    };
+    let of: Vec<JointLaunch<'_>> = of.map(joint).collect();
     let all: Vec<JointRun> =
         (0..of.len() as u32).flat_map(|launch| (0..runs).map(move |n| JointRun { launch, words: [n, 0] })).collect();
     Ok(executor.sweep_jointly(

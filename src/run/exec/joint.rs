@@ -35,7 +35,7 @@ pub struct JointSweep<'a> {
 #[derive(Debug, Clone)]
 pub struct JointLaunch<'a> {
     pub launch: &'a Launch,
-    /// Its block of parameters, as [`block`] makes it and the code that instruments the program completes it.
+    /// Its block of parameters, which [`complete`] and the code that instruments the program fill in.
     pub block: Vec<u32>,
     /// What its outputs must agree with. All are buffers of whole elements, as long as their expected contents.
     pub references: &'a [Reference],
@@ -187,31 +187,19 @@ fn cannot_compare(launch: &Launch, reference: &Reference) -> Option<String> {
         .then(|| format!("an element of output {position} has too many parts, or parts that are not aligned"))
 }
 
-/// Makes the block of parameters of a launch that [`cannot_join`] says nothing against: sizes, offset, and arguments
-/// that are passed by value.
-pub fn block(values: &Values, launch: &Launch) -> Vec<u32> {
-    let mut words = vec![0; values.words as usize];
-    fill_in(&mut words, values, launch);
-    words
-}
-
-/// Completes the beginning of the probe buffer of an ordinary launch of a program that is woven for joint launches: the
-/// header is a block of parameters.
+/// Completes the beginning of the probe buffer of a launch, ordinary or joint, that [`cannot_join`] says nothing against:
+/// it is a block of parameters, with sizes, offset, and arguments that are passed by value.
 pub fn complete(head: &mut Vec<u32>, values: &Values, launch: &Launch) {
     head.resize(head.len().max(values.words as usize), 0);
-    fill_in(head, values, launch);
-}
-
-fn fill_in(words: &mut [u32], values: &Values, launch: &Launch) {
     let NdRange { dims, offset, .. } = launch.range;
     for (d, groups) in launch.range.group_counts().into_iter().enumerate() {
-        words[parameters::GROUPS as usize + d] = groups as u32;
-        words[parameters::OFFSET as usize + d] = offset[d] as u32;
+        head[parameters::GROUPS as usize + d] = groups as u32;
+        head[parameters::OFFSET as usize + d] = offset[d] as u32;
     }
-    words[parameters::DIMENSIONS as usize] = dims;
+    head[parameters::DIMENSIONS as usize] = dims;
     for (value, place) in launch.args.iter().zip(&values.places) {
         let (ArgValue::Value(bytes), Some(place)) = (value, place) else { continue };
-        for (word, bytes) in words[*place as usize..].iter_mut().zip(bytes.chunks(4)) {
+        for (word, bytes) in head[*place as usize..].iter_mut().zip(bytes.chunks(4)) {
             let mut whole = [0; 4];
             whole[..bytes.len()].copy_from_slice(bytes);
             *word = u32::from_le_bytes(whole);

@@ -4,18 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_base::error::{Error, Place, Result};
 use kassay_base::hash::Fnv1a;
-use kassay_ir::instrument::layout::{FaultKind, HEADER_WORDS, slot};
+use kassay_ir::instrument::layout::{FaultKind, HEADER_WORDS};
 use kassay_ir::instrument::mutants::infection::{InfectionLayout, MutantObservation};
 use kassay_results::result::mutate::{self as result, MutateOptions, MutateResult, Status, TestNames, TestStatus};
 use kassay_results::result::outcomes::{Outcome, RunEnd, Said};
 use kassay_results::result::probe_map::{Change, LeftOut, Mutant, ProbeMap};
 use kassay_results::result::{Header, mutate_summary};
-use kassay_run::exec::{Run, VariationOutcome};
 
 use super::class_of;
 use crate::mutation::catalogue::indices::TestIndex;
 use crate::mutation::catalogue::level::MutationLevel;
-use crate::mutation::run::verdict::{MutantOutcome, TestVerdict, test_verdict};
+use crate::mutation::run::verdict::{MutantOutcome, Shown, TestVerdict};
 
 /// The limit of a mutant's loop iterations that `docs/bring-your-own-host.md` recommends, as a multiple of the
 /// original's.
@@ -187,13 +186,8 @@ fn verdict(map: &ProbeMap, module: usize, runs: &[(RunEnd, u32)]) -> TestVerdict
             RunEnd::Refused => return TestVerdict::Refused("the device refused the launch".to_owned()),
         }
     }
-    let run = |(end, fault): &(RunEnd, u32)| {
-        let mut words = vec![0; slot::FAULT as usize + 1];
-        words[slot::FAULT as usize] = *fault;
-        Run { difference: (*end == RunEnd::Different).then(|| "outputs differ from the reference".to_owned()), words }
-    };
-    let ran = VariationOutcome::Ran(runs.iter().map(run).collect());
-    test_verdict(&ran, &|word| describe(map, module, word), false)
+    let shown = Shown::of(runs.iter().map(|(end, fault)| (*fault, *end == RunEnd::Different)), false);
+    shown.in_words(&|word| describe(map, module, word), || "outputs differ from the reference".to_owned())
 }
 
 /// Describes a fault that a guard recorded.

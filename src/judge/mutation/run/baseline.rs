@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kassay_base::error::Result;
-use kassay_ir::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, argument, header, slot};
+use kassay_ir::instrument::layout::{FaultKind, GuardLayout, argument, header, slot};
+use kassay_ir::instrument::mutants::LaunchChange;
 use kassay_run::exec::{Executor, ProgramId, Reference, RunOptions, Sweep, Variation, VariationOutcome, joint};
 use kassay_suite::compare;
 use kassay_suite::launch::{ArgValue, Launch};
@@ -14,6 +15,7 @@ use kassay_suite::resolve::Test;
 use crate::coverage::group_order;
 use crate::mutation::build::module_builder::Woven;
 use crate::mutation::catalogue::indices::TestIndex;
+use crate::mutation::catalogue::operators::launch::{self, Limits};
 
 /// Loop iterations that every work-item may make beyond the multiple of the original's.
 const FUEL_CONSTANT: u64 = 1000;
@@ -98,15 +100,6 @@ impl RunSettings {
     }
 }
 
-/// Settings for running the original.
-#[derive(Debug, Clone, Copy)]
-pub struct BaselineOptions {
-    /// Number of runs of the original that have to agree.
-    pub repeats: u32,
-    /// Wall-clock limit of one run of the original.
-    pub timeout: Duration,
-}
-
 /// Builds the start of the probe buffer (header, arguments, one slot, group map) for a launch with one slot.
 pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     let mut words = vec![0u32; layout.slot(1) as usize];
@@ -128,7 +121,8 @@ pub fn probe_head(layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     words
 }
 
-/// Builds the start of the probe buffer for a launch of a module with one slot.
+/// Builds the start of the probe buffer for a launch of a module with one slot; of a module for joint launches, the
+/// launch's block of parameters in these.
 pub fn head_for(woven: &Woven, layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
     let mut head = probe_head(layout, launch, fuel);
     if let Some(module) = &woven.joint {
@@ -146,7 +140,7 @@ pub fn fuel(used: u32, factor: f64) -> u32 {
 
 impl<'t> TestBaseline<'t> {
     /// The baseline of a test that has not run.
-    pub fn new((position, test): (TestIndex, &'t Test)) -> TestBaseline<'t> {
+    fn new((position, test): (TestIndex, &'t Test)) -> TestBaseline<'t> {
         TestBaseline {
             position,
             test,
@@ -157,6 +151,11 @@ impl<'t> TestBaseline<'t> {
             kernel_time: Duration::ZERO,
             dropped: None,
         }
+    }
+
+    /// The baseline of a test that cannot judge mutants.
+    pub fn useless(test: (TestIndex, &'t Test), why: DropReason) -> TestBaseline<'t> {
+        TestBaseline { dropped: Some(why), ..TestBaseline::new(test) }
     }
 
     /// The baseline of a test after a first run of the original, which left these outputs, and these words in its slot:
@@ -195,10 +194,21 @@ impl<'t> TestBaseline<'t> {
         baseline
     }
 
-    /// Notes what runs of the original took: each on the device, and each with its share of everything else.
-    pub fn timed(&mut self, kernel_time: Duration, wall_time: Duration) {
-        self.run_time = kernel_time + LAUNCH_OVERHEAD;
-        self.wall_time = wall_time;
+    /// Notes what further runs of the original showed.
+    pub fn add_repeats(&mut self, repeats: Repeats) {
+        self.run_time = repeats.run_time();
+        self.wall_time = repeats.wall_time;
+        self.dropped = repeats.difference.map(DropReason::Unstable);
+    }
+
+    /// Returns the test's launch as a mutant changes it; `None`: it stays as it is.
+    ///
+    /// # Errors
+    /// Why the device or the kernel does not allow it.
+    pub fn changed(&self, change: LaunchChange, limits: &Limits) -> std::result::Result<Option<Launch>, String> {
+        let launch = &self.test.launch;
+        let range = launch::apply(&launch.range, change, limits)?;
+        Ok((range != launch.range).then(|| Launch::new(range, launch.args.clone())))
     }
 
     /// Returns the loop iterations that each of a mutant's work-items may make.
@@ -212,102 +222,98 @@ impl<'t> TestBaseline<'t> {
     }
 }
 
-/// Runs the original on a test and returns its baseline. A test that the original fails, faults on or is unstable on is
-/// returned with the reason in `dropped`.
-///
-/// # Errors
-/// `Environment` only.
-pub fn establish<'t>(
-    executor: &mut dyn Executor,
-    program: ProgramId,
-    woven: &Woven,
-    layout: GuardLayout,
-    (position, test): (TestIndex, &'t Test),
-    baseline_options: BaselineOptions,
-) -> Result<TestBaseline<'t>> {
-    let head = head_for(woven, layout, &test.launch, i32::MAX as u32);
-    let first_slot = layout.slot(0) as usize;
-    let options = RunOptions {
-        timeout: baseline_options.timeout,
-        repeats: 1,
-        probe_words: Some(head.len() as u64),
-        outputs: true,
-    };
-    let observation = match executor.run_with_probe(program, &test.launch, &options, &head)? {
-        Ok(observation) => observation,
-        Err(fault) => {
-            let dropped = Some(DropReason::Faults(fault.to_string()));
-            return Ok(TestBaseline { dropped, ..TestBaseline::new((position, test)) });
-        }
-    };
-    let word = |index: u32| observation.probe.get(first_slot + index as usize).copied().unwrap_or(0);
-    let mut baseline =
-        TestBaseline::of_run(woven, (position, test), &observation.outputs, [word(slot::FAULT), word(slot::FUEL_USED)]);
-    baseline.kernel_time = observation.kernel_times.first().copied().unwrap_or_default();
-    if baseline.dropped.is_some() {
-        return Ok(baseline);
-    }
-    let started = Instant::now();
-    let swept = executor.sweep(
-        program,
-        &Sweep {
-            launch: &test.launch,
-            probe: &head,
-            probe_words: head.len() as u64,
-            variations: &[Variation { words: Vec::new() }],
-            references: &baseline.references,
-            repeats: baseline_options.repeats,
-            timeout: baseline_options.timeout,
-            words: first_slot as u32..first_slot as u32 + SLOT_WORDS,
-            decisive: None,
-            batch: None,
-        },
-    )?;
-    baseline.timed(swept.kernel_time, started.elapsed() / baseline_options.repeats.max(1));
-    match swept.runs.first() {
-        Some(VariationOutcome::Ran(runs)) => {
-            if let Some(difference) = runs.iter().find_map(|r| r.difference.as_ref()) {
-                baseline.dropped = Some(DropReason::Unstable(difference.clone()));
-            }
-        }
-        Some(VariationOutcome::Fault(fault)) => {
-            baseline.dropped = Some(DropReason::Unstable(format!("it {fault}")));
-        }
-        None => {}
-    }
-    Ok(baseline)
+/// The original, in a module on an executor.
+pub struct Original<'a> {
+    pub executor: &'a mut dyn Executor,
+    pub program: ProgramId,
+    pub woven: &'a Woven,
+    pub layout: GuardLayout,
+    /// Number of runs that have to agree.
+    pub repeats: u32,
+    /// Wall-clock limit of one run, unless a test has a lower one.
+    pub timeout: Duration,
 }
 
-/// Returns the time of one run of the original in the module loaded as `program`, with resetting and comparing; `None`
-/// if its outputs there differ from the references. In that case the device's compiler has built this module
-/// differently, and the behaviour of mutants in it proves nothing.
-///
-/// # Errors
-/// `Environment` only.
-pub fn time(
-    executor: &mut dyn Executor,
-    (program, woven): (ProgramId, &Woven),
-    baseline: &TestBaseline<'_>,
-    settings: &RunSettings,
-) -> Result<Option<Duration>> {
-    let layout = settings.layout;
-    let head = head_for(woven, layout, &baseline.test.launch, baseline.fuel(settings.factor));
-    let swept = executor.sweep(
-        program,
-        &Sweep {
-            launch: &baseline.test.launch,
-            probe: &head,
-            probe_words: head.len() as u64,
-            variations: &[Variation { words: Vec::new() }],
-            references: &baseline.references,
-            repeats: 1,
-            timeout: baseline.limit(settings.factor),
-            words: layout.slot(0)..layout.slot(1),
-            decisive: None,
-            batch: None,
-        },
-    )?;
-    let agrees =
-        matches!(swept.runs.first(), Some(VariationOutcome::Ran(runs)) if runs.iter().all(|r| r.difference.is_none()));
-    Ok(agrees.then(|| swept.kernel_time + LAUNCH_OVERHEAD))
+/// What further runs of the original on a test showed.
+pub struct Repeats {
+    /// Time of one on the device.
+    pub kernel_time: Duration,
+    /// Time of one with its share of everything else.
+    pub wall_time: Duration,
+    /// What differs from the references, if something does.
+    pub difference: Option<String>,
+}
+
+impl Repeats {
+    /// Returns the time of one run within a sweep.
+    fn run_time(&self) -> Duration {
+        self.kernel_time + LAUNCH_OVERHEAD
+    }
+}
+
+impl Original<'_> {
+    /// Runs the original on a test and returns its baseline. A test that the original fails, faults on or is unstable
+    /// on is returned with the reason in `dropped`.
+    ///
+    /// # Errors
+    /// `Environment` only.
+    pub fn establish<'t>(&mut self, (position, test): (TestIndex, &'t Test)) -> Result<TestBaseline<'t>> {
+        let timeout = test.limit.map_or(self.timeout, |limit| limit.min(self.timeout));
+        let head = head_for(self.woven, self.layout, &test.launch, i32::MAX as u32);
+        let options = RunOptions { timeout, repeats: 1, probe_words: Some(head.len() as u64), outputs: true };
+        let observation = match self.executor.run_with_probe(self.program, &test.launch, &options, &head)? {
+            Ok(observation) => observation,
+            Err(fault) => {
+                return Ok(TestBaseline::useless((position, test), DropReason::Faults(fault.to_string())));
+            }
+        };
+        let word = |word: u32| observation.probe.get((self.layout.slot(0) + word) as usize).copied().unwrap_or(0);
+        let words = [word(slot::FAULT), word(slot::FUEL_USED)];
+        let mut baseline = TestBaseline::of_run(self.woven, (position, test), &observation.outputs, words);
+        baseline.kernel_time = observation.kernel_times.first().copied().unwrap_or_default();
+        if baseline.dropped.is_none() {
+            let repeats = self.sweep(&baseline, self.repeats, i32::MAX as u32, timeout)?;
+            baseline.add_repeats(repeats);
+        }
+        Ok(baseline)
+    }
+
+    /// Returns the time of one run of the original, with resetting and comparing; `None` if its outputs differ from the
+    /// references. In that case the device's compiler has built this module differently, and the behaviour of mutants in
+    /// it proves nothing. `factor`: fuel and time as a multiple of the original's.
+    ///
+    /// # Errors
+    /// `Environment` only.
+    pub fn time(&mut self, baseline: &TestBaseline<'_>, factor: f64) -> Result<Option<Duration>> {
+        let repeats = self.sweep(baseline, 1, baseline.fuel(factor), baseline.limit(factor))?;
+        Ok(repeats.difference.is_none().then(|| repeats.run_time()))
+    }
+
+    /// Runs the original on a test in launches of their own and compares its outputs with the references.
+    fn sweep(&mut self, baseline: &TestBaseline<'_>, repeats: u32, fuel: u32, timeout: Duration) -> Result<Repeats> {
+        let launch = &baseline.test.launch;
+        let head = head_for(self.woven, self.layout, launch, fuel);
+        let started = Instant::now();
+        let swept = self.executor.sweep(
+            self.program,
+            &Sweep {
+                launch,
+                probe: &head,
+                probe_words: head.len() as u64,
+                variations: &[Variation { words: Vec::new() }],
+                references: &baseline.references,
+                repeats,
+                timeout,
+                words: self.layout.slot(0)..self.layout.slot(1),
+                decisive: None,
+                batch: None,
+            },
+        )?;
+        let difference = swept.runs.into_iter().find_map(|outcome| match outcome {
+            VariationOutcome::Ran(runs) => runs.into_iter().find_map(|run| run.difference),
+            VariationOutcome::Fault(fault) => Some(format!("it {fault}")),
+        });
+        let wall_time = started.elapsed() / repeats.max(1);
+        Ok(Repeats { kernel_time: swept.kernel_time, wall_time, difference })
+    }
 }

@@ -15,7 +15,7 @@ use kassay_suite::Output;
 use kassay_suite::launch::{ArgValue, Launch};
 use kassay_suite::resolve::Test;
 
-use super::baseline::{self, BaselineOptions, RunSettings};
+use super::baseline::{Original, RunSettings};
 use super::runner::{self, Case, Scenario};
 use crate::coverage::build::KernelUnderTest;
 use crate::mutation::build::module_builder::{Effort, ModuleBuilder, Woven};
@@ -234,15 +234,15 @@ impl<'m> MutantPool<'m> {
             outputs: self.outputs.to_vec(),
         };
         let Some(first) = self.modules.first() else { return Ok(killed) };
-        let baseline_options = BaselineOptions { repeats: 1, timeout: limit };
-        let original = baseline::establish(
-            &mut self.simulator,
-            first.program,
-            &first.woven,
-            self.running.layout,
-            (TestIndex(0), &test),
-            baseline_options,
-        )?;
+        let mut original = Original {
+            executor: &mut self.simulator,
+            program: first.program,
+            woven: &first.woven,
+            layout: self.running.layout,
+            repeats: 1,
+            timeout: limit,
+        };
+        let original = original.establish((TestIndex(0), &test))?;
         if original.dropped.is_some() {
             return Ok(killed);
         }

@@ -8,10 +8,10 @@ use kassay_run::exec::{Executor, ProgramId};
 
 use super::baseline::{RunSettings, TestBaseline};
 use super::case::Device;
-pub use super::case::{Case, RunCost, Scenario, is_wanted};
+pub use super::case::{Case, RunCost, Scenario};
 use super::joint::JointRuns;
 use super::single::SingleRuns;
-use super::sweeper::{Reports, Sweeper};
+use super::sweeper::{Cases, Strategy, Sweeper};
 use crate::mutation::build::module_builder::Woven;
 
 /// Runs the cases on `executors`, each given with its loaded program of `woven`; every executor runs an equal share of
@@ -53,7 +53,7 @@ pub fn run(
     Ok(cost)
 }
 
-/// Runs one executor's share of the cases, test by test.
+/// Runs one executor's share of the cases.
 fn run_share(
     executor: &mut dyn Executor,
     program: ProgramId,
@@ -64,44 +64,10 @@ fn run_share(
     on_decided: &(dyn Fn(&Case) -> Result<()> + Sync),
 ) -> Result<RunCost> {
     let mut device = Device { executor, program, cost: RunCost::default() };
-    let mut reports = Reports::new(cases, settings.full_matrix, on_decided);
-    let joint = JointRuns::new(woven, baselines, settings).map(|joint| Box::new(joint) as Box<dyn Sweeper + '_>);
+    let joint = JointRuns::new(woven, baselines, settings).map(|joint| Box::new(joint) as Box<dyn Strategy + '_>);
     let single = Box::new(SingleRuns { woven, baselines, settings });
-    let mut sweepers: Vec<Box<dyn Sweeper + '_>> = joint.into_iter().chain([single as Box<dyn Sweeper + '_>]).collect();
-    for t in 0..baselines.len() {
-        if settings.is_over() {
-            break;
-        }
-        run_on(t, &mut sweepers, &mut device, cases, settings, &mut reports)?;
-    }
-    sweepers.iter_mut().try_for_each(|sweeper| sweeper.settle(&mut device, cases))?;
-    for case in cases.iter_mut().filter(|case| settings.is_over() && case.pairs < case.scenario.test_count()) {
-        case.outcome.leave_pending();
-    }
+    let strategies = joint.into_iter().chain([single as Box<dyn Strategy + '_>]).collect();
+    let mut cases = Cases::new(cases, baselines, settings, on_decided);
+    Sweeper { strategies, settings }.run(&mut device, &mut cases)?;
     Ok(device.cost)
-}
-
-/// Runs the cases that want baseline `t`: what one sweeper leaves, the next one runs.
-fn run_on(
-    t: usize,
-    sweepers: &mut [Box<dyn Sweeper + '_>],
-    device: &mut Device<'_>,
-    cases: &mut [Case],
-    settings: &RunSettings,
-    reports: &mut Reports<'_>,
-) -> Result<()> {
-    let mut open: Vec<usize> = (0..cases.len()).filter(|c| is_wanted(&cases[*c], t, settings)).collect();
-    let before: Vec<u64> = cases.iter().map(|case| case.pairs).collect();
-    for at in 0..sweepers.len() {
-        if at > 0 {
-            open.retain(|c| cases[*c].pairs == before[*c]);
-            if open.is_empty() {
-                break;
-            }
-            // The device is asked for something else.
-            sweepers[at - 1].settle(device, cases)?;
-        }
-        sweepers[at].judge(t, device, cases, &open, reports)?;
-    }
-    Ok(())
 }

@@ -7,11 +7,11 @@ use kassay_suite::launch::{ArgValue, Launch};
 
 use super::baseline::{RunSettings, TestBaseline, head_for};
 use super::case::{Case, Device};
-use super::sweeper::{Reports, Sweeper};
+use super::sweeper::{Cases, Strategy};
 use super::verdict::{self, TestVerdict};
 use crate::coverage::group_order;
 use crate::mutation::build::module_builder::Woven;
-use crate::mutation::catalogue::operators::launch;
+use crate::mutation::catalogue::operators::launch::Limits;
 
 /// Variations per sweep; decided mutants are journalled after each sweep.
 const SWEEP_SIZE: usize = 512;
@@ -32,25 +32,16 @@ pub struct SingleRuns<'a, 't> {
     pub settings: &'a RunSettings,
 }
 
-impl Sweeper for SingleRuns<'_, '_> {
-    fn judge(
-        &mut self,
-        t: usize,
-        device: &mut Device<'_>,
-        cases: &mut [Case],
-        open: &[usize],
-        reports: &mut Reports<'_>,
-    ) -> Result<()> {
-        let (baseline, settings) = (&self.baselines[t], self.settings);
+impl Strategy for SingleRuns<'_, '_> {
+    fn judge(&mut self, t: usize, device: &mut Device<'_>, cases: &mut Cases<'_>, open: &[usize]) -> Result<()> {
         let (plain, changed): (Vec<usize>, Vec<usize>) = open.iter().partition(|c| cases[**c].launch.is_none());
-        let size = if settings.end.is_some() { SHORT_SWEEP_SIZE } else { SWEEP_SIZE };
+        let size = if self.settings.end.is_some() { SHORT_SWEEP_SIZE } else { SWEEP_SIZE };
         for some in plain.chunks(size).chain(changed.chunks(1)) {
-            if settings.is_over() {
+            if self.settings.is_over() {
                 break;
             }
-            let verdicts = self.verdicts(baseline, device, cases, some)?;
-            add_verdicts(baseline, cases, some, verdicts);
-            reports.report(cases, some, t)?;
+            let verdicts = self.verdicts(&self.baselines[t], device, cases, some)?;
+            cases.add(t, some.iter().copied().zip(verdicts))?;
         }
         Ok(())
     }
@@ -70,27 +61,14 @@ impl SingleRuns<'_, '_> {
         cases: &[Case],
         some: &[usize],
     ) -> Result<Vec<TestVerdict>> {
-        let original = &baseline.test.launch;
         let Some(change) = some.first().and_then(|c| cases[*c].launch) else {
-            return sweep(device, self.woven, baseline, original, cases, some, self.settings);
+            return sweep(device, self.woven, baseline, &baseline.test.launch, cases, some, self.settings);
         };
-        let limits = launch::Limits::of(device.executor.device(), self.settings.required_local);
-        match launch::apply(&original.range, change, &limits) {
+        match baseline.changed(change, &Limits::of(device.executor.device(), self.settings.required_local)) {
             Err(reason) => Ok(vec![TestVerdict::Refused(reason)]),
-            Ok(range) if range == original.range => Ok(vec![TestVerdict::Passed]),
-            Ok(range) => {
-                let launch = Launch::new(range, original.args.clone());
-                sweep(device, self.woven, baseline, &launch, cases, some, self.settings)
-            }
+            Ok(None) => Ok(vec![TestVerdict::Passed]),
+            Ok(Some(launch)) => sweep(device, self.woven, baseline, &launch, cases, some, self.settings),
         }
-    }
-}
-
-/// Adds the verdicts of a test to the cases `which`.
-fn add_verdicts(baseline: &TestBaseline<'_>, cases: &mut [Case], which: &[usize], verdicts: Vec<TestVerdict>) {
-    for (c, verdict) in which.iter().zip(verdicts) {
-        cases[*c].outcome.add(baseline.position, &baseline.test.name, &verdict);
-        cases[*c].pairs += 1;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use kassay_ir::instrument::layout::{FaultKind, slot};
 use kassay_results::result::mutate::Status;
-use kassay_run::exec::{Fault, VariationOutcome};
+use kassay_run::exec::{Fault, Run, VariationOutcome};
 
 use crate::mutation::catalogue::indices::TestIndex;
 
@@ -33,20 +33,75 @@ pub enum TestVerdict {
     RuntimeError(String),
     /// The device refused the launch.
     Refused(String),
+    /// It detects the mutant, which an earlier test has decided, so that there is no need for words.
+    Detected,
 }
 
 impl TestVerdict {
     /// Returns whether the test detects the mutant.
     pub fn detects(&self) -> bool {
-        matches!(self, TestVerdict::Killed(_) | TestVerdict::Timeout(_) | TestVerdict::RuntimeError(_))
+        match self {
+            TestVerdict::Killed(_) | TestVerdict::Timeout(_) | TestVerdict::RuntimeError(_) | TestVerdict::Detected => {
+                true
+            }
+            TestVerdict::Passed | TestVerdict::Flaky(_) | TestVerdict::Refused(_) => false,
+        }
     }
 }
 
-/// Judges one variation of a sweep. `describe` renders a fault word as text.
-///
-/// A fault that a guard recorded takes precedence over outputs, which are void after it (`src/judge/README.md`).
-/// `allows_faults`: whether the test allows faults, so that of the guards only exhausted fuel counts;
-/// accesses out of bounds are skipped in the original and the mutant alike.
+/// What completed runs of a mutant on a test show, by rule; [`Shown::in_words`] is the verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// All repeats agree with the reference.
+    Passed,
+    /// All repeats differ.
+    Killed,
+    /// Some repeats differ.
+    Flaky,
+    /// A guard recorded in this word that fuel was exhausted.
+    Timeout(u32),
+    /// A guard recorded another fault in this word.
+    RuntimeError(u32),
+}
+
+impl Shown {
+    /// Judges the repeats, of each of which is given the word in which guards record faults, and whether its outputs
+    /// differ.
+    ///
+    /// A fault that a guard recorded takes precedence over outputs, which are void after it (`src/judge/README.md`).
+    /// `allows_faults`: whether the test allows faults, so that of the guards only exhausted fuel counts;
+    /// accesses out of bounds are skipped in the original and the mutant alike.
+    pub fn of(repeats: impl Iterator<Item = (u32, bool)> + Clone, allows_faults: bool) -> Shown {
+        let fault = |(word, _)| match FaultKind::read(word)?.0 {
+            FaultKind::Fuel => Some(Shown::Timeout(word)),
+            _ => (!allows_faults).then_some(Shown::RuntimeError(word)),
+        };
+        let mut differ = repeats.clone().map(|(_, differs)| differs);
+        repeats.clone().find_map(fault).unwrap_or_else(|| match (differ.clone().any(|d| d), differ.all(|d| d)) {
+            (false, _) => Shown::Passed,
+            (true, true) => Shown::Killed,
+            (true, false) => Shown::Flaky,
+        })
+    }
+
+    /// Returns whether the test detects the mutant.
+    pub fn detects(self) -> bool {
+        matches!(self, Shown::Killed | Shown::Timeout(_) | Shown::RuntimeError(_))
+    }
+
+    /// Puts it into words. `describe` renders a fault word as text, `difference` the first difference of outputs.
+    pub fn in_words(self, describe: &dyn Fn(u32) -> String, difference: impl FnOnce() -> String) -> TestVerdict {
+        match self {
+            Shown::Passed => TestVerdict::Passed,
+            Shown::Killed => TestVerdict::Killed(difference()),
+            Shown::Flaky => TestVerdict::Flaky(difference()),
+            Shown::Timeout(word) => TestVerdict::Timeout(describe(word)),
+            Shown::RuntimeError(word) => TestVerdict::RuntimeError(describe(word)),
+        }
+    }
+}
+
+/// Judges one variation of a sweep, as [`Shown::of`] does. `describe` renders a fault word as text.
 pub fn test_verdict(swept: &VariationOutcome, describe: &dyn Fn(u32) -> String, allows_faults: bool) -> TestVerdict {
     let runs = match swept {
         VariationOutcome::Ran(runs) => runs,
@@ -60,20 +115,9 @@ pub fn test_verdict(swept: &VariationOutcome, describe: &dyn Fn(u32) -> String, 
             return TestVerdict::RuntimeError(fault.to_string());
         }
     };
-    for run in runs {
-        let word = run.words.get(slot::FAULT as usize).copied().unwrap_or(0);
-        match FaultKind::read(word) {
-            Some((FaultKind::Fuel, _)) => return TestVerdict::Timeout(describe(word)),
-            Some(_) if !allows_faults => return TestVerdict::RuntimeError(describe(word)),
-            _ => {}
-        }
-    }
-    let first = runs.iter().find_map(|run| run.difference.clone());
-    match (first, runs.iter().all(|run| run.difference.is_some())) {
-        (None, _) => TestVerdict::Passed,
-        (Some(difference), true) => TestVerdict::Killed(difference),
-        (Some(difference), false) => TestVerdict::Flaky(difference),
-    }
+    let word = |run: &Run| run.words.get(slot::FAULT as usize).copied().unwrap_or(0);
+    let shown = Shown::of(runs.iter().map(|run| (word(run), run.difference.is_some())), allows_faults);
+    shown.in_words(describe, || runs.iter().find_map(|run| run.difference.clone()).unwrap_or_default())
 }
 
 /// The accumulated outcome of one mutant over the tests, in the suite's order.
@@ -92,7 +136,11 @@ impl MutantOutcome {
     /// Adds the verdict of the next test. `test` is its position, `name` its name.
     pub fn add(&mut self, test: TestIndex, name: &str, verdict: &TestVerdict) {
         let (status, text) = match verdict {
-            TestVerdict::Passed => return self.add_passing(),
+            TestVerdict::Passed => {
+                self.passed = true;
+                return;
+            }
+            TestVerdict::Detected => return self.killed_by.push(test),
             TestVerdict::Flaky(text) => {
                 self.flaky.get_or_insert_with(|| format!("test \"{name}\": some repeats differ: {text}"));
                 return;
@@ -111,16 +159,6 @@ impl MutantOutcome {
             self.status = Some(status);
             self.reason = Some(format!("test \"{name}\": {text}"));
         }
-    }
-
-    /// Adds that the next test says nothing of it.
-    pub fn add_passing(&mut self) {
-        self.passed = true;
-    }
-
-    /// Adds that the next test, at this position, detects it, where an earlier one has decided its status.
-    pub fn add_detecting(&mut self, test: TestIndex) {
-        self.killed_by.push(test);
     }
 
     /// Records that the backend or the device refuses the mutated kernel.
@@ -163,8 +201,6 @@ impl MutantOutcome {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
-
-    use kassay_run::exec::Run;
 
     use super::*;
 

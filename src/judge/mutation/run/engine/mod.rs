@@ -10,8 +10,8 @@ use kassay_run::exec::{Code, Executor, ProgramId, RunOptions};
 use kassay_suite::launch::ArgValue;
 use kassay_suite::resolve::Test;
 
-use super::baseline::{self, BaselineOptions, DropReason, RunSettings, TestBaseline};
-use super::joint::baselines as joint_baselines;
+use super::baseline::{DropReason, Original, RunSettings, TestBaseline};
+use super::joint;
 use super::module_sizing;
 use super::runner::{self, Case, RunCost, Scenario};
 use super::verdict::MutantOutcome;
@@ -237,45 +237,24 @@ impl<'a, 'c> Engine<'a, 'c> {
         self.full_build_time = started.elapsed();
         self.per_launch = per_launch;
         let started = Instant::now();
-        let mut baselines = Vec::new();
         let tests: Vec<(TestIndex, &Test)> = self.dropped.positions().zip(self.tests).collect();
-        let mut jointly = joint_baselines::establish(
-            joint_baselines::Program {
-                executor: self.executors[0].as_mut(),
-                program: module.programs[0],
-                woven: &module.woven,
-                layout: self.module_builder.layout,
-                options: BaselineOptions { repeats: self.options.repeats, timeout: self.options.timeout },
-            },
-            // Before a deadline, tests are run one by one.
-            if self.settings.end.is_none() { &tests } else { &[] },
-        )?;
-        for (position, test) in tests {
-            if self.settings.is_over() {
-                self.dropped[position] = Some(DropReason::OutOfTime);
-                continue;
+        let mut original = Original {
+            executor: self.executors[0].as_mut(),
+            program: module.programs[0],
+            woven: &module.woven,
+            layout: self.module_builder.layout,
+            repeats: self.options.repeats,
+            timeout: self.options.timeout,
+        };
+        for baseline in joint::baselines::establish(&mut original, &tests, self.settings.end)? {
+            if baseline.dropped != Some(DropReason::OutOfTime) {
+                self.cost.executions += 1 + u64::from(self.options.repeats);
             }
-            let program = module.programs[0];
-            let timeout = test.limit.map_or(self.options.timeout, |limit| limit.min(self.options.timeout));
-            let baseline_options = BaselineOptions { repeats: self.options.repeats, timeout };
-            let baseline = match jointly.remove(&position) {
-                Some(baseline) => baseline,
-                None => baseline::establish(
-                    self.executors[0].as_mut(),
-                    program,
-                    &module.woven,
-                    self.module_builder.layout,
-                    (position, test),
-                    baseline_options,
-                )?,
-            };
-            self.cost.executions += 1 + u64::from(baseline_options.repeats);
             match &baseline.dropped {
-                Some(reason) => self.dropped[position] = Some(reason.clone()),
-                None => baselines.push(baseline),
+                Some(reason) => self.dropped[baseline.position] = Some(reason.clone()),
+                None => self.baselines.push(baseline),
             }
         }
-        self.baselines = baselines;
         self.cost.run += started.elapsed();
         self.full_module = Some(module);
         Ok(())

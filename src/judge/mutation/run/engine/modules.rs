@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use kassay_base::error::{Error, Result};
 
-use super::super::baseline;
+use super::super::baseline::Original;
 use super::super::module_sizing::{self, Sizes};
 use super::super::runner::Case;
 use super::{Engine, LoadedModule};
@@ -187,14 +187,17 @@ impl Engine<'_, '_> {
     fn time_original(&mut self, module: &LoadedModule) -> Result<Option<BTreeMap<TestIndex, Duration>>> {
         let started = Instant::now();
         let mut times = BTreeMap::new();
+        let mut original = Original {
+            executor: self.executors[0].as_mut(),
+            program: module.programs[0],
+            woven: &module.woven,
+            layout: self.settings.layout,
+            repeats: 1,
+            timeout: self.options.timeout,
+        };
         for baseline in &self.baselines {
             self.cost.executions += 1;
-            match baseline::time(
-                self.executors[0].as_mut(),
-                (module.programs[0], &module.woven),
-                baseline,
-                &self.settings,
-            )? {
+            match original.time(baseline, self.settings.factor)? {
                 Some(time) => times.insert(baseline.position, time),
                 None => return Ok(None),
             };

@@ -3,7 +3,6 @@
 //! other devices.
 
 pub mod baselines;
-mod verdict;
 mod window;
 
 use std::collections::BTreeMap;
@@ -11,19 +10,18 @@ use std::ops::RangeFrom;
 use std::time::Duration;
 
 use kassay_base::error::Result;
-use kassay_ir::instrument::layout::GuardLayout;
+use kassay_ir::instrument::layout::FaultKind;
 use kassay_ir::instrument::mutants::LaunchChange;
 use kassay_run::exec::Executor;
-use kassay_run::exec::joint::{self, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
-use kassay_suite::launch::Launch;
+use kassay_run::exec::joint::{self, JointDifference, JointLaunch, JointOutcome, JointResult, JointRun, JointSweep};
 
-use self::verdict::JointVerdict;
 use self::window::{Group, Job, Window, jobs};
-use super::baseline::{self, RunSettings, TestBaseline};
+use super::baseline::{RunSettings, TestBaseline, head_for};
 use super::case::{Case, Device, is_wanted};
-use super::sweeper::{Reports, Sweeper};
+use super::sweeper::{Cases, Strategy};
+use super::verdict::{Shown, TestVerdict};
 use crate::mutation::build::module_builder::{JointModule, Woven};
-use crate::mutation::catalogue::operators::launch;
+use crate::mutation::catalogue::operators::launch::Limits;
 
 /// Most runs in one launch of a GPU: more are no faster (see `docs/benchmarks.md`).
 const MOST_RUNS: u32 = 1 << 16;
@@ -76,20 +74,20 @@ pub struct JointRuns<'a, 't> {
 #[derive(Debug, Default)]
 struct Known {
     /// The cases, in order once the window is complete. There may be millions.
-    cases: Vec<(u32, Shown)>,
-    /// What needs words.
-    verdicts: Vec<JointVerdict>,
+    cases: Vec<(u32, Kept)>,
+    /// What needs words, with the first difference of outputs.
+    shown: Vec<(Shown, Option<JointDifference>)>,
 }
 
-/// What the runs of a case show.
+/// What is kept of the runs of a case.
 #[derive(Debug, Clone, Copy)]
-enum Shown {
-    /// Nothing.
+enum Kept {
+    /// They pass.
     Passed,
     /// The test detects the case, which an earlier one decides.
     Detected,
-    /// The verdict with this number.
-    Verdict(u32),
+    /// What they show has this number.
+    Shown(u32),
 }
 
 /// A job, and for each repeat the results of its runs.
@@ -120,36 +118,30 @@ impl<'a, 't> JointRuns<'a, 't> {
         self.begin(device, cases)
     }
 
-    /// Adds what the runs on baseline `t` show to the cases that want it, which are returned.
-    fn enter(&mut self, t: usize, cases: &mut [Case]) -> Vec<usize> {
+    /// Returns the verdicts of baseline `t` on the cases that want it, as far as they are known.
+    fn take(&mut self, t: usize, cases: &[Case]) -> Vec<(usize, TestVerdict)> {
         let known = self.results.remove(&t).unwrap_or_default();
         self.count -= known.cases.len();
-        let mut done = Vec::with_capacity(known.cases.len());
-        for (c, shown) in known.cases {
-            let case = &mut cases[c as usize];
-            if !is_wanted(case, t, self.settings) {
-                continue;
-            }
-            case.pairs += 1;
-            match shown {
-                Shown::Passed => case.outcome.add_passing(),
-                Shown::Detected => case.outcome.add_detecting(self.baselines[t].position),
-                Shown::Verdict(number) => self.add(t, case, &known.verdicts[number as usize]),
-            }
-            done.push(c as usize);
-        }
-        done
+        let wanted = known.cases.iter().filter(|(c, _)| is_wanted(&cases[*c as usize], t, self.settings));
+        let verdict = |(c, kept): &(u32, Kept)| {
+            let verdict = match kept {
+                Kept::Passed => TestVerdict::Passed,
+                Kept::Detected => TestVerdict::Detected,
+                Kept::Shown(number) => self.verdict(t, &cases[*c as usize], known.shown[*number as usize]),
+            };
+            (*c as usize, verdict)
+        };
+        wanted.map(verdict).collect()
     }
 
-    /// Adds a verdict of baseline `t` to a case.
-    fn add(&self, t: usize, case: &mut Case, verdict: &JointVerdict) {
-        let baseline = &self.baselines[t];
-        if case.outcome.is_decided() && verdict.detects(baseline.test.launch.allows_faults) {
-            return case.outcome.add_detecting(baseline.position);
+    /// Returns the verdict of baseline `t` on a case.
+    fn verdict(&self, t: usize, case: &Case, (shown, first): (Shown, Option<JointDifference>)) -> TestVerdict {
+        if case.outcome.is_decided() && shown.detects() {
+            return TestVerdict::Detected;
         }
         let describe = |word| self.woven.guards.describe(word).unwrap_or_default();
-        let verdict = verdict.in_words(baseline, &describe);
-        case.outcome.add(baseline.position, &baseline.test.name, &verdict);
+        let difference = || first.map(|first| first.text(&self.baselines[t].references)).unwrap_or_default();
+        shown.in_words(&describe, difference)
     }
 
     /// Returns how many runs are prefetched at a time.
@@ -173,7 +165,7 @@ impl<'a, 't> JointRuns<'a, 't> {
     fn window_at(&mut self, t: usize, executor: &dyn Executor, cases: &[Case]) -> Window {
         let most = self.most_prefetched(executor).min(MOST_RESULTS.saturating_sub(self.count));
         let most_tests = if self.settings.end.is_some() { TESTS_BEFORE_DEADLINE } else { usize::MAX };
-        let limits = launch::Limits::of(executor.device(), self.settings.required_local);
+        let limits = Limits::of(executor.device(), self.settings.required_local);
         let (mut wanted, mut taken) = (Vec::new(), Vec::new());
         let (mut count, mut tests) = (0, 0);
         for u in (t..self.baselines.len()).filter(|u| !self.is_done[*u]) {
@@ -266,35 +258,33 @@ impl<'a, 't> JointRuns<'a, 't> {
         known.cases.reserve(group.which.len());
         let mut out_of_fuel = Vec::new();
         for (c, number) in group.which.iter().zip(numbers) {
-            let verdict = JointVerdict::of(results, number);
-            if more && verdict.is_out_of_fuel() {
+            let repeats = results.iter().map(|repeat| &repeat[number]);
+            if more && repeats.clone().any(is_out_of_fuel) {
                 out_of_fuel.push(*c);
                 continue;
             }
-            let shown = match () {
-                () if verdict.passes(allows_faults) => Shown::Passed,
-                // Who has decided, or will, comes earlier in the suite.
-                () if verdict.detects(allows_faults)
-                    && (self.detected_by[*c] < group.t || cases[*c].outcome.is_decided()) =>
-                {
-                    Shown::Detected
-                }
-                () => {
-                    if verdict.detects(allows_faults) {
+            let shown = Shown::of(repeats.clone().map(|run| (run.words()[0], !run.agrees())), allows_faults);
+            // Who has decided, or will, comes earlier in the suite.
+            let is_decided = self.detected_by[*c] < group.t || cases[*c].outcome.is_decided();
+            let kept = match shown {
+                Shown::Passed => Kept::Passed,
+                _ if shown.detects() && is_decided => Kept::Detected,
+                _ => {
+                    if shown.detects() {
                         self.detected_by[*c] = group.t;
                     }
-                    known.verdicts.push(verdict);
-                    Shown::Verdict(known.verdicts.len() as u32 - 1)
+                    known.shown.push((shown, repeats.clone().find_map(JointResult::difference)));
+                    Kept::Shown(known.shown.len() as u32 - 1)
                 }
             };
-            known.cases.push((*c as u32, shown));
+            known.cases.push((*c as u32, kept));
         }
         out_of_fuel
     }
 
     /// Returns the cases that are to be run on baseline `t`, by what their mutants make of its NDRange. Those that need
     /// no run are left out.
-    fn groups(&self, t: usize, cases: &[Case], limits: &launch::Limits) -> Vec<Group> {
+    fn groups(&self, t: usize, cases: &[Case], limits: &Limits) -> Vec<Group> {
         let baseline = &self.baselines[t];
         let mut groups: Vec<(Option<LaunchChange>, Group)> = Vec::new();
         if !self.joins[t] {
@@ -307,10 +297,8 @@ impl<'a, 't> JointRuns<'a, 't> {
             }
         }
         let runs = |(change, group): (Option<LaunchChange>, Group)| {
-            let launch = &baseline.test.launch;
             let Some(change) = change else { return Some(group) };
-            let range = launch::apply(&launch.range, change, limits).ok().filter(|range| *range != launch.range)?;
-            let changed = Launch::new(range, launch.args.clone());
+            let changed = baseline.changed(change, limits).ok()??;
             let joins = joint::cannot_join(&changed, &baseline.references).is_none();
             joins.then_some(Group { changed: Some(changed), ..group })
         };
@@ -349,22 +337,15 @@ impl<'a, 't> JointRuns<'a, 't> {
     /// Returns the launch of a group, with fuel as a multiple of the original's.
     fn launch<'g>(&'g self, group: &'g Group, factor: f64) -> JointLaunch<'g> {
         let (baseline, launch) = (&self.baselines[group.t], group.launch(self.baselines));
-        let block = block_of(self.module, self.settings.layout, launch, baseline.fuel(factor));
+        let block = head_for(self.woven, self.settings.layout, launch, baseline.fuel(factor));
         JointLaunch { launch, block, references: &baseline.references }
     }
 }
 
-impl Sweeper for JointRuns<'_, '_> {
+impl Strategy for JointRuns<'_, '_> {
     /// Runs the cases whose runs joint launches can hold, together with those on further tests, if they have not been
     /// run.
-    fn judge(
-        &mut self,
-        t: usize,
-        device: &mut Device<'_>,
-        cases: &mut [Case],
-        _: &[usize],
-        reports: &mut Reports<'_>,
-    ) -> Result<()> {
+    fn judge(&mut self, t: usize, device: &mut Device<'_>, cases: &mut Cases<'_>, _: &[usize]) -> Result<()> {
         let is_awaited = self.window.as_ref().is_some_and(|window| window.taken.contains(&t));
         if is_awaited || !self.is_done[t] {
             self.complete(device, cases)?;
@@ -374,9 +355,9 @@ impl Sweeper for JointRuns<'_, '_> {
             self.complete(device, cases)?;
         }
         self.prefetch_next(t, device, cases)?;
-        let done = self.enter(t, cases);
-        device.cost.pairs += done.len() as u64;
-        reports.report(cases, &done, t)
+        let verdicts = self.take(t, cases);
+        device.cost.pairs += verdicts.len() as u64;
+        cases.add(t, verdicts)
     }
 
     /// Waits for the job that the device is at, if there is one, and keeps the results. What is lost is run otherwise.
@@ -387,18 +368,12 @@ impl Sweeper for JointRuns<'_, '_> {
     }
 }
 
+/// Returns whether a run needed more fuel than it was given.
+fn is_out_of_fuel(result: &JointResult) -> bool {
+    FaultKind::read(result.words()[0]).is_some_and(|(kind, _)| kind == FaultKind::Fuel)
+}
+
 /// The most runs in one launch of a device.
 fn most_runs(executor: &dyn Executor) -> u32 {
     if executor.device().kind == "gpu" { MOST_RUNS } else { MOST_RUNS_ELSEWHERE }
-}
-
-/// Returns the block of parameters of a launch, for work-items that may make so many loop iterations.
-pub fn block_of(module: &JointModule, layout: GuardLayout, launch: &Launch, fuel: u32) -> Vec<u32> {
-    let mut block = joint::block(&module.values, launch);
-    // The header of an ordinary launch has fuel and extents where a block of parameters has them.
-    let head = baseline::probe_head(layout, launch, fuel);
-    for (word, known) in block.iter_mut().zip(&head[..layout.slot(0) as usize]) {
-        *word = if *word == 0 { *known } else { *word };
-    }
-    block
 }

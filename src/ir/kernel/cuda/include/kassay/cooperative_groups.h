@@ -5,9 +5,8 @@
 
 namespace cooperative_groups {
 #define KASSAY_GROUP KASSAY_DEVICE_MEMBER
-KASSAY_INNER unsigned __kassay_rank() {
-    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-}
+/* One builtin: three ids would say that blocks of the kernel have three dimensions. */
+KASSAY_INNER unsigned __kassay_rank() { return (unsigned)__kassay_linear_id(); }
 KASSAY_INNER unsigned __kassay_size() { return blockDim.x * blockDim.y * blockDim.z; }
 
 /* The lanes of the caller's tile of `n` threads. */

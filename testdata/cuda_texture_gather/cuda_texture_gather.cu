@@ -14,7 +14,7 @@ __device__ float weight(int i)
 __global__ void gather(float4 *out, short2 *moved, cudaTextureObject_t moves, cudaTextureObject_t volume,
                        cudaTextureObject_t pages, int n)
 {
-    int i = threadIdx.x;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         float4 c = tex2D(colours, i, 1);
         c.x *= weight(i - 1);

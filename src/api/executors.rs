@@ -9,7 +9,7 @@ use kassay_model::interface::Interface;
 use kassay_model::sub_groups::SubGroups;
 use kassay_results::result;
 use kassay_run::exec::simulator::Simulator;
-use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_run::exec::simulator::observation::{FaultKind, SimulationOptions};
 use kassay_run::exec::{
     Capabilities, Code, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors,
 };
@@ -226,8 +226,8 @@ pub(super) struct Runnable {
     pub note: Option<String>,
 }
 
-/// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, and those in
-/// which work-items return while others synchronise, which only CUDA allows.
+/// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, those in
+/// which work-items return while others synchronise, which only CUDA allows, and those in which an assertion fails.
 ///
 /// # Errors
 /// `Caller` if that is true of every test; those of the simulator.
@@ -241,11 +241,75 @@ pub(super) fn runnable(
         return Ok(Runnable { tests: tests.to_vec(), note: None });
     }
     let (left, faults) = without_faults(tests, under_test, device)?;
-    if capabilities.skips_returned || !under_test.may_go_without() {
+    let may_go_without = !capabilities.skips_returned && under_test.may_go_without();
+    if !may_go_without && !under_test.may_trap() {
         return Ok(Runnable { tests: left, note: faults });
     }
-    let (tests, returns) = without_returns(left, tests.len(), under_test, device)?;
-    Ok(Runnable { tests, note: faults.into_iter().chain(returns).reduce(|a, b| format!("{a}; {b}")) })
+    let mut observed = match observed(&left, under_test, device)? {
+        Ok(observed) => observed.into_iter(),
+        Err(note) => {
+            let note = faults.into_iter().chain([note]).reduce(joined);
+            return Ok(Runnable { tests: left, note });
+        }
+    };
+    let (left, others) = separate(left, |_| observed.next().flatten());
+    let (trapping, returning): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, why)| why.is_trap());
+    if let (true, Some((first, why))) = (left.is_empty(), trapping.first().or(returning.first())) {
+        let what = format!("the test `{}` cannot run on {}: {}", first.name, device.name, why.of_one());
+        return Err(Error::caller(what).help("run it on the simulator with --device sim"));
+    }
+    let note = |others: &[(Test, Unfit)]| {
+        let (_, first) = others.first()?;
+        let others: Vec<(Test, String)> = others.iter().map(|(test, _)| (test.clone(), String::new())).collect();
+        Some(left_out(&others, tests.len(), &first.of_several(&device.name), first.example()))
+    };
+    let notes = [faults, note(&trapping), note(&returning)];
+    Ok(Runnable { tests: left, note: notes.into_iter().flatten().reduce(joined) })
+}
+
+fn joined(first: String, second: String) -> String {
+    format!("{first}; {second}")
+}
+
+/// What a test does that a device does not report, or not allow.
+enum Unfit {
+    /// Work-items return while others of their group synchronise.
+    Returns,
+    /// An assertion fails, or a work-item traps otherwise: which one, and where.
+    Traps(String),
+}
+
+impl Unfit {
+    fn is_trap(&self) -> bool {
+        matches!(self, Unfit::Traps(_))
+    }
+
+    fn of_one(&self) -> String {
+        match self {
+            Unfit::Returns => {
+                "in it, work-items return while others of their group synchronise, which CUDA allows, and \
+                               OpenCL does not"
+                    .to_owned()
+            }
+            Unfit::Traps(what) => format!("its kernel stops, which OpenCL's devices do not report ({what})"),
+        }
+    }
+
+    fn of_several(&self, device: &str) -> String {
+        match self {
+            Unfit::Returns => format!(
+                "let work-items return while others of their group synchronise, which CUDA allows and {device} does not"
+            ),
+            Unfit::Traps(_) => format!("have a failing assertion or another trap, which {device} does not report"),
+        }
+    }
+
+    fn example(&self) -> Option<&str> {
+        match self {
+            Unfit::Returns => None,
+            Unfit::Traps(what) => Some(what),
+        }
+    }
 }
 
 /// Leaves out the tests that allow faults with an unknown effect, and says so.
@@ -268,47 +332,33 @@ fn without_faults(
     Ok((left, Some(note)))
 }
 
-/// Leaves out the tests in which work-items return while others synchronise, and says so; `all`: how many tests the
-/// suite has.
-fn without_returns(
-    tests: Vec<Test>,
-    all: usize,
+/// Returns by test why a device cannot run it, as the simulator observes; or a note that this cannot be known.
+///
+/// # Errors
+/// Errors of the simulator.
+fn observed(
+    tests: &[Test],
     under_test: &KernelUnderTest<'_>,
     device: &DeviceInfo,
-) -> Result<(Vec<Test>, Option<String>)> {
-    let mut goes_without = match goes_without(under_test) {
-        Ok(goes_without) => goes_without,
-        Err(error) => {
-            let note = format!(
-                "it is not known whether work-items return while others of their group synchronise, which {} does not \
-                 allow, because the simulator cannot run the kernel: {}",
-                device.name,
-                error.report().what
-            );
-            return Ok((tests, Some(note)));
-        }
-    };
-    let went: Vec<bool> = tests.iter().map(&mut goes_without).collect::<Result<_>>()?;
-    let mut went = went.into_iter();
-    let (left, others) = separate(tests, |_| went.next().unwrap_or(false).then(String::new));
-    let Some((first, _)) = others.first() else { return Ok((left, None)) };
-    if left.is_empty() {
-        return Err(Error::caller(format!(
-            "the test `{}` cannot run on {}: in it, work-items return while others of their group synchronise, which CUDA \
-             allows, and OpenCL does not",
-            first.name, device.name
-        ))
-        .help("run it on the simulator with --device sim"));
+) -> Result<std::result::Result<Vec<Option<Unfit>>, String>> {
+    match observer(under_test) {
+        Ok(observe) => Ok(Ok(tests.iter().map(observe).collect::<Result<_>>()?)),
+        Err(error) => Ok(Err(format!(
+            "it is not known whether work-items return while others of their group synchronise, which {} does not \
+             allow, or trap, which it does not report, because the simulator cannot run the kernel: {}",
+            device.name,
+            error.report().what
+        ))),
     }
-    let what = "let work-items return while others of their group synchronise, which CUDA allows";
-    let note = left_out(&others, all, &format!("{what} and {} does not", device.name), None);
-    Ok((left, Some(note)))
 }
 
 /// Returns why a device must not run launches of the kernel whose work-items have not been observed before.
 pub(super) fn unfit_for(under_test: &KernelUnderTest<'_>, executor: &dyn Executor) -> Option<String> {
+    let (kernel, device) = (&under_test.entry, &executor.device().name);
+    if !executor.capabilities().checks.faults && under_test.may_trap() {
+        return Some(format!("`{kernel}` has assertions or other traps, which {device} does not report"));
+    }
     (!executor.capabilities().skips_returned && under_test.may_go_without()).then(|| {
-        let (kernel, device) = (&under_test.entry, &executor.device().name);
         format!(
             "work-items of `{kernel}` may return while others of their group synchronise, which {device} does not allow"
         )
@@ -316,7 +366,7 @@ pub(super) fn unfit_for(under_test: &KernelUnderTest<'_>, executor: &dyn Executo
 }
 
 /// Separates the tests for which there is a reason, with it.
-fn separate(tests: Vec<Test>, mut why: impl FnMut(&Test) -> Option<String>) -> (Vec<Test>, Vec<(Test, String)>) {
+fn separate<W>(tests: Vec<Test>, mut why: impl FnMut(&Test) -> Option<W>) -> (Vec<Test>, Vec<(Test, W)>) {
     let (mut left, mut others) = (Vec::new(), Vec::new());
     for test in tests {
         match why(&test) {
@@ -338,18 +388,21 @@ fn left_out(tests: &[(Test, String)], all: usize, what: &str, why: Option<&str>)
     )
 }
 
-/// Returns what tells of a test whether work-items synchronise without others that have returned: the simulator, which
-/// gives each test 30 s.
+/// Returns what tells of a test why a device cannot run it: the simulator, which gives each test 30 s.
 ///
 /// # Errors
 /// Errors of lowering and of the simulator.
-fn goes_without(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Result<bool> + use<>> {
+fn observer(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Result<Option<Unfit>> + use<>> {
+    const LIMIT: Duration = Duration::from_secs(30);
     let mut simulator = Simulator::new(1)?;
-    let program = simulator.load_native(&under_test.for_simulator(&LoweringOptions::default())?)?;
+    let code = under_test.for_simulator(&LoweringOptions::default())?;
+    let program = simulator.load_native(&code)?;
     Ok(move |test: &Test| {
-        let seen =
-            simulator.simulate(program, &test.launch, &SimulationOptions::default(), Duration::from_secs(30), &[])?;
-        Ok(seen.went_without)
+        let seen = simulator.simulate(program, &test.launch, &SimulationOptions::default(), LIMIT, &[])?;
+        if let Some(trap) = seen.faults.iter().find(|fault| fault.kind == FaultKind::Trap) {
+            return Ok(Some(Unfit::Traps(code.table.trap_text(trap.site))));
+        }
+        Ok(seen.went_without.then_some(Unfit::Returns))
     })
 }
 

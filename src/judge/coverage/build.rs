@@ -22,7 +22,7 @@ use kassay_ir::kernel::source::Sources;
 use kassay_ir::kernel::{canonical, id_vectors, implicit, logical_operators, module, plain_atomics, signature};
 use kassay_ir::llvm::{self, Function, Global, View, passes};
 use kassay_ir::lower::native::prepare;
-use kassay_ir::lower::spirv;
+use kassay_ir::lower::{spirv, traps};
 use kassay_model::code::{Effort, Lowered, LoweringOptions, Target};
 use kassay_model::interface::{Arg, ArgKind, Interface, Type};
 use kassay_model::native::table::NativeTable;
@@ -430,6 +430,11 @@ impl<'c> KernelUnderTest<'c> {
         let synchronises = self.interface.sub_groups != SubGroups::Unused
             || self.sites.functions.iter().any(|f| !f.barriers.is_empty());
         synchronises && view.instructions().into_iter().any(|inst| inst.metadata(returns).is_some())
+    }
+
+    /// Returns whether the kernel has assertions or other traps.
+    pub fn may_trap(&self) -> bool {
+        traps::may_trap(View::of(&self.module))
     }
 
     /// Simulator code of the kernel with the given options, for purposes other than running tests.

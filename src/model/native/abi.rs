@@ -101,6 +101,8 @@ pub mod hook {
     pub const INNER: &str = "__kassay_inner";
     /// `void (item, i32 site)`: a division by zero, or of the smallest integer by -1; the code then divides by 1.
     pub const DIVISION: &str = "__kassay_division";
+    /// `void (item, i32 site)`: an assertion that failed, or another trap. Does not return.
+    pub const TRAP: &str = "__kassay_trap";
     /// `i64 (item, i32 site)`: called at a back edge when the fuel is below zero; returns the next slice, or
     /// does not return.
     pub const FUEL: &str = "__kassay_fuel";
@@ -156,13 +158,14 @@ pub mod hook {
     pub const RELEASE: &str = "__kassay_release";
 
     /// All hooks.
-    pub const ALL: [&str; 23] = [
+    pub const ALL: [&str; 24] = [
         ACCESS,
         COMPARE_EXCHANGE,
         SPAN,
         CHECK,
         INNER,
         DIVISION,
+        TRAP,
         FUEL,
         BARRIER,
         EXCHANGE,
@@ -245,13 +248,15 @@ pub mod placeholder {
 
     /// `void ()`: a `return` statement of a kernel, which notes that in the context of the work-item.
     pub const RETURNS: &str = "__kassay_at_return";
+    /// `void ()`: a failed assertion, or another trap.
+    pub const TRAP: &str = "__kassay_at_trap";
 
     /// `void ()`: not a hook, but the point in the kernel at which an item that is ended early continues, to do what
     /// remains to be done. The code from there on uses only constants, arguments and variables of the kernel's entry.
     pub const LEAVE: &str = "__kassay_at_leave";
 
     /// All placeholders.
-    pub const ALL: [&str; 14] = [
+    pub const ALL: [&str; 15] = [
         BARRIER,
         EXCHANGE,
         FENCE,
@@ -265,6 +270,7 @@ pub mod placeholder {
         PAIR,
         FLOW,
         RETURNS,
+        TRAP,
         LEAVE,
     ];
 }

@@ -45,6 +45,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
         &[
             "kernel/clang/compile.cpp",
             "kernel/clang/records.cpp",
+            "kernel/cuda/assembly.cpp",
             "kernel/cuda/instances.cpp",
             "kernel/cuda/returns.cpp",
         ],
@@ -56,6 +57,10 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
             "kernel/cuda/headers.cpp",
             "kernel/cuda/module.cpp",
             "kernel/cuda/names.cpp",
+            "kernel/cuda/ptx.cpp",
+            "kernel/cuda/ptx_builder.cpp",
+            "kernel/cuda/ptx_instructions.cpp",
+            "kernel/cuda/ptx_memory.cpp",
             "kernel/cuda/spaces.cpp",
             "kernel/cuda/warps.cpp",
         ],
@@ -66,8 +71,12 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
 /// separate so that only that child loads libclang-cpp.
 fn clang_library() {
     println!("cargo:rerun-if-changed=kernel/clang");
+    println!("cargo:rerun-if-changed=kernel/cuda/assembly.h");
     println!("cargo:rerun-if-changed=kernel/cuda/instances.h");
     println!("cargo:rerun-if-changed=kernel/cuda/module.h");
+    println!("cargo:rerun-if-changed=kernel/cuda/ptx.h");
+    println!("cargo:rerun-if-changed=kernel/cuda/ptx_builder.h");
+    println!("cargo:rerun-if-changed=kernel/cuda/ptx_step.h");
     println!("cargo:rerun-if-changed=kernel/cuda/returns.h");
     println!("cargo:rerun-if-env-changed=CXX");
     let llvm_config = |what: &str| {

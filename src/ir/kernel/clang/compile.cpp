@@ -4,6 +4,7 @@
 //! The caller is a child: clang may crash, and its diagnostics go to standard error. build.rs compiles this into a
 //! shared library, which kassay loads only where it compiles a kernel.
 
+#include "../cuda/assembly.h"
 #include "../cuda/instances.h"
 #include "../cuda/module.h"
 #include "../cuda/returns.h"
@@ -149,8 +150,10 @@ protected:
       CI.getPreprocessor().addPPCallbacks(std::make_unique<MissingHeaders>(Missing));
       Both.push_back(std::make_unique<DeviceOnly>());
     }
-    if (IsCUDA)
+    if (IsCUDA) {
+      kassay::cuda::readAssembly(CI.getPreprocessor());
       Both.push_back(kassay::cuda::returnsConsumer(Returns));
+    }
     if (Records)
       Both.push_back(kassay::recordsConsumer(*Records, [this] { return emitted(); }));
     // In C++, the records need the functions of the emitted module, and the tree as long.
@@ -222,6 +225,7 @@ public:
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI, StringRef) override {
     CI.getPreprocessor().addPPCallbacks(std::make_unique<MissingHeaders>(Missing));
+    kassay::cuda::readAssembly(CI.getPreprocessor());
     return kassay::cuda::instancesConsumer(Names);
   }
 };

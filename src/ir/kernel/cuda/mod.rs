@@ -179,6 +179,10 @@ pub fn wrong_instances(error: &Error) -> BTreeSet<usize> {
 /// What is said of a function that the headers declare and kassay does not have; `None` for other functions.
 pub fn absent(callee: &str) -> Option<(String, &'static str)> {
     let name = callee.strip_prefix(ABSENT)?;
+    if let Some(instruction) = name.strip_prefix("ptx ") {
+        let what = format!("`{instruction}` in inline assembly");
+        return Some((what, "kassay does not have that of PTX (docs/cuda.md lists what it has): write it in C++"));
+    }
     Some(match name {
         "all_lanes" => (
             "a function of warps with a mask that is not known to name all lanes".to_owned(),
@@ -205,5 +209,6 @@ mod tests {
         assert_eq!(absent("cuda.tex2D").unwrap().0, "`tex2D`");
         assert!(absent("cuda.all_lanes").unwrap().0.contains("mask"));
         assert!(absent("tex2D").is_none());
+        assert_eq!(absent("cuda.ptx cp.async.ca").unwrap().0, "`cp.async.ca` in inline assembly");
     }
 }

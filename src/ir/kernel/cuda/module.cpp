@@ -91,6 +91,7 @@ void kassay::cuda::canonicalise(Module &M) {
   forgetLists(M);
   forgetImports(M);
   makeInternal(M);
+  fitAssembly(M);
   inlineHeaders(M);
   nameSpaces(M);
   fitBuiltins(M);

@@ -446,3 +446,13 @@ fn other_instructions_are_refused_by_name() {
         assert!(text.contains(&format!("cuda.ptx {name}")), "{statement}");
     }
 }
+
+#[test]
+fn launch_bounds_are_those_of_each_instance() {
+    let text = "template <int N> __global__ void __launch_bounds__(N * 32) k(int *p) { p[0] = N; }
+                template __global__ void k<2>(int *);
+                template __global__ void k<4>(int *);
+                __global__ void any(int *p) { p[0] = 1; }";
+    let of = |entry: &str| read_entry(text, entry).unwrap().interface.max_group;
+    assert_eq!([of("k<2>"), of("k<4>"), of("any")], [Some(64), Some(128), None]);
+}

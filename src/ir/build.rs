@@ -54,6 +54,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
         "llvm",
         &[
             "kernel/cuda/builtins.cpp",
+            "kernel/cuda/calls.cpp",
             "kernel/cuda/headers.cpp",
             "kernel/cuda/module.cpp",
             "kernel/cuda/names.cpp",

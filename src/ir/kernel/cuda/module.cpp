@@ -92,6 +92,7 @@ void kassay::cuda::canonicalise(Module &M) {
   forgetImports(M);
   makeInternal(M);
   fitAssembly(M);
+  fitCalls(M);
   inlineHeaders(M);
   nameSpaces(M);
   fitBuiltins(M);

@@ -31,6 +31,11 @@ std::map<std::string, std::string> kernelNames(const std::vector<std::string> &M
 /// them.
 void fitAssembly(llvm::Module &M);
 
+// ---- calls.cpp
+
+/// Makes calls through pointers to functions choices among the functions that they may be of.
+void fitCalls(llvm::Module &M);
+
 // ---- headers.cpp
 
 /// Inlines the functions of system headers, as small as they can be, so that no line, branch or variable of a header counts

@@ -1,8 +1,8 @@
 //! Assertions and other traps: calls of `llvm.trap`, after which an optimiser takes it that nothing comes. Failed
 //! assertions are traps that bear the text of their condition.
 //!
-//! Where kassay itself reports them, they are calls of [`placeholder::TRAP`], which no pass merges or looks beyond. Code
-//! of devices that report nothing goes on after them.
+//! Where kassay itself reports them, they are calls of [`placeholder::TRAP`], which no pass merges or looks beyond.
+//! Code of devices that report nothing goes on after them.
 
 use kassay_model::native::abi::placeholder;
 

@@ -1,7 +1,7 @@
-//! Guards a kernel: no work-item runs forever, accesses memory beyond its buffers, divides by zero or traps. The launch's slot
-//! in the probe buffer holds the fault of the first work-item that reports one at its end (its last fault). A work-item
-//! without fuel leaves its loops as soon as it safely can; one with another fault continues within its bounds and its
-//! fuel. Local memory is initialised (`locals`).
+//! Guards a kernel: no work-item runs forever, accesses memory beyond its buffers, divides by zero or traps. The
+//! launch's slot in the probe buffer holds the fault of the first work-item that reports one at its end (its last
+//! fault). A work-item without fuel leaves its loops as soon as it safely can; one with another fault continues within
+//! its bounds and its fuel. Local memory is initialised (`locals`).
 //!
 //! The guards are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]), so that
 //! loops are natural loops and pointers can be traced back to their objects.

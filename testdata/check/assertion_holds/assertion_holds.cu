@@ -1,4 +1,4 @@
-// The same, with room for all: no assertion fails. Another one is left out with NDEBUG.
+// Moves values into bins with room for all: no assertion fails. Another one is left out with NDEBUG.
 // expect: clean
 #include <assert.h>
 

@@ -9,7 +9,7 @@ use kassay_model::interface::Interface;
 use kassay_model::sub_groups::SubGroups;
 use kassay_results::result;
 use kassay_run::exec::simulator::Simulator;
-use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_run::exec::simulator::observation::{FaultKind, SimulationOptions};
 use kassay_run::exec::{
     Capabilities, Code, DeviceInfo, Executor, ProgramId, Schedules, StartedExecutors, StartingExecutors,
 };
@@ -226,9 +226,9 @@ pub(super) struct Runnable {
     pub note: Option<String>,
 }
 
-/// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, and those in
-/// which work-items synchronise in a way that only CUDA allows: while others have returned, or apart from the others of
-/// their warp.
+/// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, those in
+/// which an assertion fails, and those in which work-items synchronise in a way that only CUDA allows: while others have
+/// returned, or apart from the others of their warp.
 ///
 /// # Errors
 /// `Caller` if that is true of every test; those of the simulator.
@@ -242,11 +242,85 @@ pub(super) fn runnable(
         return Ok(Runnable { tests: tests.to_vec(), note: None });
     }
     let (left, faults) = without_faults(tests, under_test, device)?;
-    if capabilities.skips_returned || !(under_test.may_go_without() || under_test.has_warps()) {
+    let is_only_cuda = !capabilities.skips_returned && (under_test.may_go_without() || under_test.has_warps());
+    if !is_only_cuda && !under_test.may_trap() {
         return Ok(Runnable { tests: left, note: faults });
     }
-    let (tests, others) = as_in_opencl(left, tests.len(), under_test, device)?;
-    Ok(Runnable { tests, note: faults.into_iter().chain(others).reduce(|a, b| format!("{a}; {b}")) })
+    let mut observed = match observed(&left, under_test, device)? {
+        Ok(observed) => observed.into_iter(),
+        Err(note) => {
+            let note = faults.into_iter().chain([note]).reduce(joined);
+            return Ok(Runnable { tests: left, note });
+        }
+    };
+    let (left, others) = separate(left, |_| observed.next().flatten());
+    if let (true, Some((first, why))) = (left.is_empty(), others.first()) {
+        let what = format!("the test `{}` cannot run on {}: {}", first.name, device.name, why.of_one());
+        return Err(Error::caller(what).help("run it on the simulator with --device sim"));
+    }
+    let mut notes: Vec<String> = faults.into_iter().collect();
+    let mut others = others;
+    while let Some((_, first)) = others.first() {
+        let first = first.clone();
+        let (alike, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, why)| why.is_like(&first));
+        let alike: Vec<(Test, String)> = alike.into_iter().map(|(test, _)| (test, String::new())).collect();
+        notes.push(left_out(&alike, tests.len(), &first.of_several(&device.name), first.example()));
+        others = rest;
+    }
+    Ok(Runnable { tests: left, note: notes.into_iter().reduce(joined) })
+}
+
+fn joined(first: String, second: String) -> String {
+    format!("{first}; {second}")
+}
+
+/// What a test does that a device does not report, or not allow.
+#[derive(Debug, Clone)]
+enum Unfit {
+    /// Work-items return while others of their group synchronise.
+    Returns,
+    /// Lanes of a warp call its functions apart from each other.
+    Apart,
+    /// An assertion fails, or a work-item traps otherwise: which one, and where.
+    Traps(String),
+}
+
+impl Unfit {
+    fn is_like(&self, other: &Unfit) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    /// What CUDA allows and OpenCL does not.
+    fn only_cuda(&self) -> Option<&'static str> {
+        match self {
+            Unfit::Returns => Some("work-items return while others of their group synchronise"),
+            Unfit::Apart => Some("lanes of a warp call its functions apart from each other"),
+            Unfit::Traps(_) => None,
+        }
+    }
+
+    fn example(&self) -> Option<&str> {
+        match self {
+            Unfit::Traps(what) => Some(what),
+            Unfit::Returns | Unfit::Apart => None,
+        }
+    }
+
+    fn of_one(&self) -> String {
+        match (self.only_cuda(), self.example()) {
+            (Some(what), _) => format!("in it, {what}, which CUDA allows, and OpenCL does not"),
+            (None, what) => {
+                format!("its kernel stops, which OpenCL's devices do not report ({})", what.unwrap_or_default())
+            }
+        }
+    }
+
+    fn of_several(&self, device: &str) -> String {
+        match self.only_cuda() {
+            Some(what) => format!("let {what}, which CUDA allows and {device} does not"),
+            None => format!("have a failing assertion or another trap, which {device} does not report"),
+        }
+    }
 }
 
 /// Leaves out the tests that allow faults with an unknown effect, and says so.
@@ -269,77 +343,40 @@ fn without_faults(
     Ok((left, Some(note)))
 }
 
-/// What work-items do in a test that CUDA allows and OpenCL does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum OnlyCuda {
-    Returns,
-    Apart,
-}
-
-impl OnlyCuda {
-    fn words(self) -> &'static str {
-        match self {
-            OnlyCuda::Returns => "work-items return while others of their group synchronise",
-            OnlyCuda::Apart => "lanes of a warp call its functions apart from each other",
-        }
-    }
-}
-
-/// Leaves out the tests in which work-items do what only CUDA allows, and says so; `all`: how many tests the suite has.
-fn as_in_opencl(
-    tests: Vec<Test>,
-    all: usize,
+/// Returns by test why a device cannot run it, as the simulator observes; or a note that this cannot be known.
+///
+/// # Errors
+/// Errors of the simulator.
+fn observed(
+    tests: &[Test],
     under_test: &KernelUnderTest<'_>,
     device: &DeviceInfo,
-) -> Result<(Vec<Test>, Option<String>)> {
-    let mut look = match only_cuda(under_test) {
-        Ok(look) => look,
+) -> Result<std::result::Result<Vec<Option<Unfit>>, String>> {
+    match observer(under_test) {
+        Ok(observe) => Ok(Ok(tests.iter().map(observe).collect::<Result<_>>()?)),
         // What masks do must be known; that nobody returns is mostly so.
-        Err(error) if under_test.takes_lanes() => return Err(error),
-        Err(error) => {
-            let note = format!(
-                "it is not known whether work-items return while others of their group synchronise, which {} does not \
-                 allow, because the simulator cannot run the kernel: {}",
-                device.name,
-                error.report().what
-            );
-            return Ok((tests, Some(note)));
-        }
-    };
-    let seen: Vec<Option<OnlyCuda>> = tests.iter().map(&mut look).collect::<Result<_>>()?;
-    let (mut first, mut seen) = (None, seen.into_iter());
-    let (left, others) = separate(tests, |_| {
-        let what = seen.next().flatten()?;
-        first.get_or_insert(what);
-        Some(String::new())
-    });
-    let (Some((test, _)), Some(what)) = (others.first(), first) else { return Ok((left, None)) };
-    if left.is_empty() {
-        return Err(Error::caller(format!(
-            "the test `{}` cannot run on {}: in it, {}, which CUDA allows, and OpenCL does not",
-            test.name,
+        Err(error) if under_test.takes_lanes() => Err(error),
+        Err(error) => Ok(Err(format!(
+            "it is not known whether work-items return while others of their group synchronise, which {} does not \
+             allow, or trap, which it does not report, because the simulator cannot run the kernel: {}",
             device.name,
-            what.words()
-        ))
-        .help("run it on the simulator with --device sim"));
+            error.report().what
+        ))),
     }
-    let what = format!("let {}, which CUDA allows and {} does not", what.words(), device.name);
-    let note = left_out(&others, all, &what, None);
-    Ok((left, Some(note)))
 }
 
 /// Returns why a device must not run launches of the kernel whose work-items have not been observed before.
 pub(super) fn unfit_for(under_test: &KernelUnderTest<'_>, executor: &dyn Executor) -> Option<String> {
-    if executor.capabilities().skips_returned {
-        return None;
-    }
-    let kernel = &under_test.entry;
+    let (kernel, device, capabilities) = (&under_test.entry, &executor.device().name, executor.capabilities());
     let may = match (under_test.takes_lanes(), under_test.may_go_without()) {
-        (true, _) => format!("lanes of a warp in `{kernel}` may call its functions apart from each other"),
-        (false, true) => format!("work-items of `{kernel}` may return while others of their group synchronise"),
-        (false, false) => return None,
+        _ if capabilities.skips_returned => None,
+        (true, _) => Some(format!("lanes of a warp in `{kernel}` may call its functions apart from each other")),
+        (false, true) => Some(format!("work-items of `{kernel}` may return while others of their group synchronise")),
+        (false, false) => None,
     };
-    Some(format!("{may}, which {} does not allow", executor.device().name))
+    let traps = || format!("`{kernel}` has assertions or other traps, which {device} does not report");
+    let only_cuda = may.map(|may| format!("{may}, which {device} does not allow"));
+    only_cuda.or_else(|| (!capabilities.checks.faults && under_test.may_trap()).then(traps))
 }
 
 /// Returns why a device must not run mutants of the kernel: a mutant may change which lanes of a warp a function names.
@@ -360,7 +397,7 @@ pub(super) fn or_simulators(started: Vec<Box<dyn Executor>>, why: Option<&str>) 
 }
 
 /// Separates the tests for which there is a reason, with it.
-fn separate(tests: Vec<Test>, mut why: impl FnMut(&Test) -> Option<String>) -> (Vec<Test>, Vec<(Test, String)>) {
+fn separate<W>(tests: Vec<Test>, mut why: impl FnMut(&Test) -> Option<W>) -> (Vec<Test>, Vec<(Test, W)>) {
     let (mut left, mut others) = (Vec::new(), Vec::new());
     for test in tests {
         match why(&test) {
@@ -382,22 +419,25 @@ fn left_out(tests: &[(Test, String)], all: usize, what: &str, why: Option<&str>)
     )
 }
 
-/// Returns what tells of a test what its work-items do that only CUDA allows: the simulator, which gives each test
-/// 30 s.
+/// Returns what tells of a test why a device cannot run it: the simulator, which gives each test 30 s.
 ///
 /// # Errors
 /// Errors of lowering and of the simulator.
-fn only_cuda(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Result<Option<OnlyCuda>> + use<>> {
+fn observer(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Result<Option<Unfit>> + use<>> {
+    const LIMIT: Duration = Duration::from_secs(30);
     let mut simulator = Simulator::new(1)?;
-    let program = simulator.load_native(&under_test.for_simulator(&LoweringOptions::default())?)?;
+    let code = under_test.for_simulator(&LoweringOptions::default())?;
+    let program = simulator.load_native(&code)?;
     let takes_lanes = under_test.takes_lanes();
     Ok(move |test: &Test| {
-        let seen =
-            simulator.simulate(program, &test.launch, &SimulationOptions::default(), Duration::from_secs(30), &[])?;
+        let seen = simulator.simulate(program, &test.launch, &SimulationOptions::default(), LIMIT, &[])?;
+        if let Some(trap) = seen.faults.iter().find(|fault| fault.kind == FaultKind::Trap) {
+            return Ok(Some(Unfit::Traps(code.table.trap_text(trap.site))));
+        }
         let is_apart = seen.was_apart || takes_lanes && !seen.completed;
         Ok(match seen.went_without {
-            true => Some(OnlyCuda::Returns),
-            false => is_apart.then_some(OnlyCuda::Apart),
+            true => Some(Unfit::Returns),
+            false => is_apart.then_some(Unfit::Apart),
         })
     })
 }

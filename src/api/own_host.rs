@@ -400,7 +400,7 @@ fn arguments(interface: &Interface) -> Vec<Arg> {
 
 fn guard_map(layout: GuardLayout) -> GuardMap {
     let of_slot = |word: u32| layout.slot(0) + word;
-    let kinds = [FaultKind::Fuel, FaultKind::OutOfBounds, FaultKind::Division];
+    let kinds = [FaultKind::Fuel, FaultKind::OutOfBounds, FaultKind::Division, FaultKind::Trap];
     let kind = |kind: FaultKind| map::FaultKind { kind: kind as u32, meaning: kind.words().to_owned() };
     GuardMap {
         length: layout.slot(1),

@@ -45,6 +45,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
         &[
             "kernel/clang/compile.cpp",
             "kernel/clang/records.cpp",
+            "kernel/cuda/assembly.cpp",
             "kernel/cuda/instances.cpp",
             "kernel/cuda/returns.cpp",
         ],
@@ -53,10 +54,15 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
         "llvm",
         &[
             "kernel/cuda/builtins.cpp",
+            "kernel/cuda/calls.cpp",
             "kernel/cuda/handles.cpp",
             "kernel/cuda/headers.cpp",
             "kernel/cuda/module.cpp",
             "kernel/cuda/names.cpp",
+            "kernel/cuda/ptx.cpp",
+            "kernel/cuda/ptx_builder.cpp",
+            "kernel/cuda/ptx_instructions.cpp",
+            "kernel/cuda/ptx_memory.cpp",
             "kernel/cuda/spaces.cpp",
             "kernel/cuda/textures.cpp",
             "kernel/cuda/warps.cpp",
@@ -68,8 +74,12 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
 /// separate so that only that child loads libclang-cpp.
 fn clang_library() {
     println!("cargo:rerun-if-changed=kernel/clang");
+    println!("cargo:rerun-if-changed=kernel/cuda/assembly.h");
     println!("cargo:rerun-if-changed=kernel/cuda/instances.h");
     println!("cargo:rerun-if-changed=kernel/cuda/module.h");
+    println!("cargo:rerun-if-changed=kernel/cuda/ptx.h");
+    println!("cargo:rerun-if-changed=kernel/cuda/ptx_builder.h");
+    println!("cargo:rerun-if-changed=kernel/cuda/ptx_step.h");
     println!("cargo:rerun-if-changed=kernel/cuda/returns.h");
     println!("cargo:rerun-if-changed=kernel/cuda/textures.h");
     println!("cargo:rerun-if-env-changed=CXX");

@@ -403,6 +403,8 @@ pub struct Interface {
     pub required_local: Option<[u64; 3]>,
     /// The attribute `work_group_size_hint`.
     pub local_hint: Option<[u64; 3]>,
+    /// The most work-items that a work-group may have (`__launch_bounds__`).
+    pub max_group: Option<u64>,
     /// Whether all work-groups of a launch must have the same size: before OpenCL C 2.0,
     /// and with `-cl-uniform-work-group-size`.
     pub uniform_groups: bool,

@@ -38,6 +38,8 @@ pub enum FaultClass {
     Misaligned,
     Division,
     NonTermination,
+    /// An assertion that fails, or another trap.
+    Assertion,
     /// A read of local memory that no work-item of the group has written.
     Uninitialised,
 }
@@ -52,6 +54,7 @@ impl FaultClass {
             FaultClass::Misaligned => "misaligned",
             FaultClass::Division => "division",
             FaultClass::NonTermination => "non-termination",
+            FaultClass::Assertion => "assertion",
             FaultClass::Uninitialised => "uninitialised",
         }
     }
@@ -65,6 +68,7 @@ impl FaultClass {
             FaultClass::Misaligned => "misaligned access",
             FaultClass::Division => "division that traps",
             FaultClass::NonTermination => "loop without end",
+            FaultClass::Assertion => "failed assertion",
             FaultClass::Uninitialised => "read of uninitialised memory",
         }
     }

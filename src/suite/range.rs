@@ -159,6 +159,21 @@ fn check_uniform(source: &Source, test: &TestEntry, global: [u64; 3]) -> Result<
     Ok(())
 }
 
+/// Refuses work-groups that are larger than the kernel's `__launch_bounds__`.
+///
+/// # Errors
+/// `Caller`, with its place, if they are.
+pub fn check_group(source: &Source, test: &TestEntry, range: &NdRange, most: Option<u64>) -> Result<()> {
+    let (Some(most), Some(local)) = (most, range.local) else { return Ok(()) };
+    let items = local.iter().fold(1_u64, |items, size| items.saturating_mul(*size));
+    if items <= most {
+        return Ok(());
+    }
+    let at = local_of(test).map(|(given, _)| given.span.clone()).unwrap_or_default();
+    let what = format!("blocks of {items} threads, but `__launch_bounds__` says that the kernel has at most {most}");
+    Err(source.error(&at, what).help("a launch of such blocks fails: give smaller ones"))
+}
+
 /// Applies the work-group size that the kernel requires. `uniform`: all work-groups must have the same size.
 ///
 /// # Errors

@@ -265,6 +265,7 @@ impl Suite {
             interface.required_local,
             interface.uniform_groups,
         )?;
+        range::check_group(&self.source, &test.entry, &range, interface.max_group)?;
         let schedule = match &test.entry.schedule {
             Some(spec) => schedule_spec::resolve(&self.source, spec, &mut range)?,
             None => Schedule::default(),

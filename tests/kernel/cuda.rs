@@ -461,3 +461,110 @@ fn fixtures_of_cuda_have_entries_that_exist() {
     let cuda = folders.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("cuda_")));
     assert!(cuda.count() >= 12);
 }
+
+/// One statement for each instruction that `docs/cuda.md` lists. `x` to `z` are of 32 bits, `l` of 64, `f` and `d` floats,
+/// `p` a pointer.
+const STATEMENTS: [&str; 55] = [
+    r#""mov.u32 %0, %%tid.x;" : "=r"(x)"#,
+    r#""mov.u32 %0, %lanemask_gt;" : "=r"(x)"#,
+    r#""mov.u32 %0, %%warpid;" : "=r"(x)"#,
+    r#""mov.u64 %0, %globaltimer;" : "=l"(l)"#,
+    r#""mov.b64 {%0, %1}, %2;" : "=r"(x), "=r"(y) : "l"(l)"#,
+    r#""{ .reg .pred q; setp.lt.s32 q, %1, %2; selp.b32 %0, %1, %2, q; }" : "=r"(x) : "r"(y), "r"(z)"#,
+    r#""cvt.rn.f32.u32 %0, %1;" : "=f"(f) : "r"(x)"#,
+    r#""cvt.rzi.s32.f32 %0, %1;" : "=r"(x) : "f"(f)"#,
+    r#""cvt.s64.s32 %0, %1;" : "=l"(l) : "r"(x)"#,
+    r#""add.cc.u32 %0, %1, %2; addc.u32 %0, %0, 0;" : "=r"(x) : "r"(y), "r"(z)"#,
+    r#""sub.cc.u32 %0, %1, %2; subc.u32 %0, %0, 0;" : "=r"(x) : "r"(y), "r"(z)"#,
+    r#""mul.wide.s32 %0, %1, %2;" : "=l"(l) : "r"(y), "r"(z)"#,
+    r#""mul.hi.u64 %0, %1, %1;" : "=l"(l) : "l"(l)"#,
+    r#""mad.lo.s32 %0, %1, %2, -3;" : "=r"(x) : "r"(y), "r"(z)"#,
+    r#""fma.rn.f64 %0, %0, %0, %0;" : "+d"(d)"#,
+    r#""abs.s32 %0, %0;" : "+r"(x)"#,
+    r#""max.f32 %0, %0, 0f00000000;" : "+f"(f)"#,
+    r#""div.rn.f32 %0, %0, %0;" : "+f"(f)"#,
+    r#""rsqrt.approx.ftz.f32 %0, %0;" : "+f"(f)"#,
+    r#""tanh.approx.f32 %0, %0;" : "+f"(f)"#,
+    r#""ex2.approx.f16 %0, %0;" : "+h"(h)"#,
+    r#""dp4a.u32.s32 %0, %0, %1, %2;" : "+r"(x) : "r"(y), "r"(z)"#,
+    r#""vabsdiff4.u32.u32.u32.add %0, %0, %1, %2;" : "+r"(x) : "r"(y), "r"(z)"#,
+    r#""vshr.u32.u32.u32.clamp.add %0, %0, %1, %2;" : "+r"(x) : "r"(y), "r"(z)"#,
+    r#""not.b32 %0, %0;" : "+r"(x)"#,
+    r#""xor.b64 %0, %0, 0xff;" : "+l"(l)"#,
+    r#""popc.b64 %0, %1;" : "=r"(x) : "l"(l)"#,
+    r#""clz.b32 %0, %0;" : "+r"(x)"#,
+    r#""brev.b32 %0, %0;" : "+r"(x)"#,
+    r#""ld.volatile.global.f32 %0, [%1+16];" : "=f"(f) : "l"(p)"#,
+    r#""ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, _}, [%3];" : "=r"(x), "=r"(y), "=r"(z) : "l"(p)"#,
+    r#""ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(p)"#,
+    r#""st.release.sys.global.u32 [%0], %1;" :: "l"(p), "r"(x)"#,
+    r#""st.global.wt.v2.f32 [%0], {%1, %1};" :: "l"(p), "f"(f)"#,
+    r#""atom.global.add.u32 %0, [%1], %2;" : "=r"(x) : "l"(p), "r"(y)"#,
+    r#""atom.cas.b32 %0, [%1], %2, %3;" : "=r"(x) : "l"(p), "r"(y), "r"(z)"#,
+    r#""atom.acq_rel.cta.global.max.s32 %0, [%1], %2;" : "=r"(x) : "l"(p), "r"(y)"#,
+    r#""red.global.add.f32 [%0], %1;" :: "l"(p), "f"(f)"#,
+    r#""prefetch.global.L2 [%0];" :: "l"(p)"#,
+    r#""{ .reg .u64 q; cvta.to.global.u64 q, %1; ld.global.u32 %0, [q]; }" : "=r"(x) : "l"(p)"#,
+    r#""bar.sync 0;" ::"#,
+    r#""bar.warp.sync 0xffffffff;" ::"#,
+    r#""membar.gl;" ::: "memory""#,
+    r#""fence.acq_rel.gpu;" ::: "memory""#,
+    r#""{ .reg .pred q; setp.ne.u32 q, %1, 0; vote.sync.ballot.b32 %0, q, -1; }" : "=r"(x) : "r"(y)"#,
+    r#""{ .reg .pred q; shfl.sync.up.b32 %0|q, %1, 1, 0, 0xffffffff; @!q mov.u32 %0, 0; }" : "=r"(x) : "r"(y)"#,
+    r#""activemask.b32 %0;" : "=r"(x)"#,
+    r#""nanosleep.u32 20;" ::"#,
+    r#""trap;" ::"#,
+    r#""" ::: "memory""#,
+    r#""lop3.b32 %0, %0, %1, %2, 0x96;" : "+r"(x) : "r"(y), "r"(z)"#,
+    r#""prmt.b32 %0, %0, %1, %2;" : "+r"(x) : "r"(y), "r"(z)"#,
+    r#""bfe.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(y), "r"(z)"#,
+    r#""bfind.s32 %0, %0;" : "+r"(x)"#,
+    r#""shf.r.wrap.b32 %0, %0, %1, %2;" : "+r"(x) : "r"(y), "r"(z)"#,
+];
+
+/// A kernel with inline assembly.
+fn kernel_with(statements: &str) -> String {
+    format!(
+        "__global__ void k(unsigned *p, float f, double d, unsigned long long l, short h) {{
+           unsigned x = p[0], y = p[1], z = p[2];
+           {statements}
+           p[3] = x + y + z + (unsigned)f + (unsigned)d + (unsigned)l + h;
+         }}"
+    )
+}
+
+#[test]
+fn instructions_of_inline_assembly_take_its_place() {
+    let all: String = STATEMENTS.iter().map(|one| format!("asm volatile({one});\n")).collect();
+    let text = read(&kernel_with(&all)).text;
+    let left: Vec<&str> = text.lines().filter(|line| line.contains("cuda.ptx") || line.contains(" asm ")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn other_instructions_are_refused_by_name() {
+    for (statement, name) in [
+        (r#""mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 %0, %0;" : "+f"(f)"#, "mma.sync.aligned.m8n8k4.row.col"),
+        (r#""add.sat.s32 %0, %0, 1;" : "+r"(x)"#, "add.sat.s32"),
+        (r#""add.f16x2 %0, %0, %0;" : "+r"(x)"#, "add.f16x2"),
+        (r#""ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(y)"#, "ld.shared.u32"),
+        (r#""{ .reg .pred q; setp.eq.u32 q, %0, 0; @q st.global.u32 [%1], %0; }" :: "r"(x), "l"(p)"#, "st.global.u32"),
+        (r#""bar.sync 1, 64;" ::"#, "bar.sync"),
+        (r#""addc.u32 %0, %0, 0;" : "+r"(x)"#, "addc.u32"),
+        (r#""again: bra again;" ::"#, "a label"),
+        (r#""mov.u32 %0, %%smid;" : "=r"(x)"#, "mov.u32"),
+    ] {
+        let text = read(&kernel_with(&format!("asm volatile({statement});"))).text;
+        assert!(text.contains(&format!("cuda.ptx {name}")), "{statement}");
+    }
+}
+
+#[test]
+fn launch_bounds_are_those_of_each_instance() {
+    let text = "template <int N> __global__ void __launch_bounds__(N * 32) k(int *p) { p[0] = N; }
+                template __global__ void k<2>(int *);
+                template __global__ void k<4>(int *);
+                __global__ void any(int *p) { p[0] = 1; }";
+    let of = |entry: &str| read_entry(text, entry).unwrap().interface.max_group;
+    assert_eq!([of("k<2>"), of("k<4>"), of("any")], [Some(64), Some(128), None]);
+}

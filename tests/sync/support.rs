@@ -91,6 +91,7 @@ pub fn interface() -> Interface {
         args: vec![arg],
         required_local: None,
         local_hint: None,
+        max_group: None,
         sub_groups: SubGroups::Unused,
         uniform_groups: true,
         local_variables: Vec::new(),

@@ -180,6 +180,7 @@ pub enum FaultKind {
     Fuel = 1,
     OutOfBounds = 2,
     Division = 3,
+    Trap = 4,
 }
 
 impl FaultKind {
@@ -189,6 +190,7 @@ impl FaultKind {
             1 => FaultKind::Fuel,
             2 => FaultKind::OutOfBounds,
             3 => FaultKind::Division,
+            4 => FaultKind::Trap,
             _ => return None,
         };
         Some((kind, word >> 8))
@@ -201,6 +203,7 @@ impl FaultKind {
             FaultKind::Fuel => "a work-item ran out of loop iterations",
             FaultKind::OutOfBounds => "access out of bounds",
             FaultKind::Division => "division by zero, or overflowing",
+            FaultKind::Trap => "failed assertion, or another trap",
         }
     }
 }

@@ -48,11 +48,15 @@ fn interface_with(module: &Module, kernel: &str, debug: &DebugTypes) -> Result<I
         args: reader.args(kernel),
         required_local: reader.size("reqd_work_group_size"),
         local_hint: reader.size("work_group_size_hint"),
+        max_group: function.metadata(view.metadata_kind(LAUNCH_BOUNDS)).and_then(|node| node.operand(0).number()),
         uniform_groups: reader.has_uniform_groups(),
         sub_groups: super::sub_groups::of(view, function),
         local_variables: local_variables(view, function),
     })
 }
+
+/// The kind of metadata in which CUDA's front end leaves `__launch_bounds__`.
+const LAUNCH_BOUNDS: &str = "kassay.launch_bounds";
 
 struct Reader<'m, 'c> {
     module: &'m Module<'c>,

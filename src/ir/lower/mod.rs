@@ -28,5 +28,6 @@ pub mod ptx;
 #[cfg(test)]
 mod rewriting;
 pub mod spirv;
+pub mod traps;
 mod undefined;
 mod vector_selects;

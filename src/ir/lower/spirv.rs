@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::forked::{self, Failure, Job, Limit};
 use super::{
-    builtins, cached, copy_alignment, emitted, item_bounds, legalise, names, narrowed, undefined, vector_selects,
+    builtins, cached, copy_alignment, emitted, item_bounds, legalise, names, narrowed, traps, undefined, vector_selects,
 };
 use crate::kernel::{canonical, cpp_names, inlined, module};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
@@ -97,6 +97,8 @@ pub fn lower(module: &mut Module<'_>, entry: &str, effort: Effort) -> Lowered {
 pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     undefined::refuse(module)?;
     let view = View::of(module);
+    // Devices would go on after them with whatever code is there.
+    traps::drop_all(view);
     // Positions are kept on the host's side; the code carries none.
     view.strip_debug_info();
     module.set_triple(&TargetTriple::create(TRIPLE));

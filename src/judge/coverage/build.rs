@@ -24,7 +24,7 @@ use kassay_ir::kernel::{
 };
 use kassay_ir::llvm::{self, Function, Global, View, passes};
 use kassay_ir::lower::native::prepare;
-use kassay_ir::lower::spirv;
+use kassay_ir::lower::{spirv, traps};
 use kassay_model::code::{Effort, Lowered, LoweringOptions, Target};
 use kassay_model::interface::{Arg, ArgKind, Interface, Type};
 use kassay_model::native::table::NativeTable;
@@ -443,6 +443,11 @@ impl<'c> KernelUnderTest<'c> {
     /// simulator does only where all lanes of a warp come to them together.
     pub fn takes_lanes(&self) -> bool {
         sub_groups::take_lanes(View::of(&self.module))
+    }
+
+    /// Returns whether the kernel has assertions or other traps.
+    pub fn may_trap(&self) -> bool {
+        traps::may_trap(View::of(&self.module))
     }
 
     /// Simulator code of the kernel with the given options, for purposes other than running tests.

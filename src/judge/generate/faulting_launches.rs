@@ -26,6 +26,7 @@ pub fn describe_faults(table: &NativeTable, interface: &Interface, all: &[Simula
             FaultKind::Division => (FaultName::Division, table.divisions.get(fault.site as usize).map(|s| s.path)),
             FaultKind::Uninitialised
             | FaultKind::NonTermination
+            | FaultKind::Trap
             | FaultKind::BeyondInner
             | FaultKind::CopyArguments
             | FaultKind::EventLists

@@ -57,8 +57,9 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
         let known = &mut rules.at_most[d];
         *known = Some(known.map_or(most, |n| n.min(most)));
     }
-    if let Some(slots) = atomic_counters::smallest_slot_array(summary) {
-        // All work-items of a group may claim a slot.
+    // All work-items of a group may claim a slot.
+    let slots = atomic_counters::smallest_slot_array(summary);
+    if let Some(slots) = slots.into_iter().chain(interface.max_group).min() {
         let most = (1..=slots).take_while(|n| n.checked_pow(dims).is_some_and(|all| all <= slots)).last().unwrap_or(1);
         for known in &mut rules.at_most[..dims as usize] {
             *known = Some(known.map_or(most, |n| n.min(most)));

@@ -128,7 +128,8 @@ pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: b
         | FindingKind::ReadOnlyWrite
         | FindingKind::Misaligned
         | FindingKind::Division
-        | FindingKind::NonTermination => Some(Verdict::MemoryFault),
+        | FindingKind::NonTermination
+        | FindingKind::Assertion => Some(Verdict::MemoryFault),
     });
     judged.min().unwrap_or(if completed { Verdict::Clean } else { Verdict::Unknown })
 }
@@ -167,8 +168,13 @@ impl Reader<'_> {
             Some(c.object) == fault.object && c.accesses.iter().any(|a| path(a.site) == path(fault.site))
         };
         let skips = |kind: FaultKind| {
-            let independent =
-                [FaultKind::Uninitialised, FaultKind::Division, FaultKind::NonTermination, FaultKind::BeyondInner];
+            let independent = [
+                FaultKind::Uninitialised,
+                FaultKind::Division,
+                FaultKind::NonTermination,
+                FaultKind::Trap,
+                FaultKind::BeyondInner,
+            ];
             !independent.contains(&kind)
         };
         let leaves = |f: &SimulatorFault| f.kind == FaultKind::OutOfBounds && path(f.site) == path(fault.site);
@@ -254,6 +260,7 @@ impl Reader<'_> {
             FaultKind::Uninitialised => FindingKind::Uninitialised,
             FaultKind::Division => FindingKind::Division,
             FaultKind::NonTermination => FindingKind::NonTermination,
+            FaultKind::Trap => FindingKind::Assertion,
         };
         let ids =
             |access: Access| Access { global_id: Some(fault.global_id), group_id: Some(fault.group_id), ..access };
@@ -261,6 +268,10 @@ impl Reader<'_> {
         let (access, mut object) = match fault.kind {
             FaultKind::Division => (plain(&self.table.divisions), Object::default()),
             FaultKind::NonTermination => (plain(&self.table.loops), Object::default()),
+            FaultKind::Trap => {
+                let path = self.table.traps.get(site).map_or(u32::MAX, |trap| trap.path);
+                (ids(self.place(path)), Object::default())
+            }
             FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => {
                 let barrier = self.table.barriers.get(site);
                 let access = ids(self.place(barrier.map_or(u32::MAX, |b| b.path)));
@@ -315,7 +326,11 @@ impl Reader<'_> {
             let finding = self.finding(kind, observed, object, message);
             return Finding { count: fault.count, accesses: vec![access], ..finding };
         }
+        let condition = self.table.traps.get(site).and_then(|trap| trap.condition.as_ref());
         let message = match (fault.texel, &object.name) {
+            _ if fault.kind == FaultKind::Trap && condition.is_some() => {
+                messages::assertion(&access, condition.map_or("", String::as_str), dims)
+            }
             (Some(texel), Some(name)) => messages::texel(&access, name, texel, dims),
             _ if kind == FindingKind::Uninitialised && object.memory == Some(Memory::Global) => {
                 messages::never_written(&access, &object.words(), dims)

@@ -152,9 +152,16 @@ pub fn fault(
         FindingKind::Uninitialised => format!("{who} reads `{element}`, which no work-item of its group has written"),
         FindingKind::Division => format!("{who} divides by zero, or the least integer by -1"),
         FindingKind::NonTermination => format!("{who} does not come to an end of this loop"),
+        FindingKind::Assertion => format!("{who} traps"),
         // These have sentences of their own.
         FindingKind::DataRace | FindingKind::BarrierDivergence | FindingKind::RedundantBarrier => String::new(),
     }
+}
+
+/// Describes an assertion that fails.
+pub fn assertion(access: &Access, condition: &str, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    format!("the assertion `{condition}` fails in {who}")
 }
 
 /// Describes a read of a buffer to which nothing was written, neither before the launch nor in it.

@@ -93,7 +93,8 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
         | FaultKind::ReadOnlyWrite
         | FaultKind::Misaligned
         | FaultKind::Division
-        | FaultKind::NonTermination => kind.class().map(FaultClass::indefinite),
+        | FaultKind::NonTermination
+        | FaultKind::Trap => kind.class().map(FaultClass::indefinite),
     };
     let ended = |status, reason: &str| Ended::Failed { status, reason: format!("{reason}; kassay check says where") };
     if let Some(why) = seen.rejected {

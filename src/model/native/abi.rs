@@ -101,6 +101,8 @@ pub mod hook {
     pub const INNER: &str = "__kassay_inner";
     /// `void (item, i32 site)`: a division by zero, or of the smallest integer by -1; the code then divides by 1.
     pub const DIVISION: &str = "__kassay_division";
+    /// `void (item, i32 site)`: an assertion that failed, or another trap. Does not return.
+    pub const TRAP: &str = "__kassay_trap";
     /// `i64 (item, i32 site)`: called at a back edge when the fuel is below zero; returns the next slice, or
     /// does not return.
     pub const FUEL: &str = "__kassay_fuel";
@@ -167,6 +169,7 @@ pub mod hook {
         CHECK,
         INNER,
         DIVISION,
+        TRAP,
         FUEL,
         BARRIER,
         EXCHANGE,
@@ -252,6 +255,8 @@ pub mod placeholder {
 
     /// `void ()`: a `return` statement of a kernel, which notes that in the context of the work-item.
     pub const RETURNS: &str = "__kassay_at_return";
+    /// `void ()`: a failed assertion, or another trap.
+    pub const TRAP: &str = "__kassay_at_trap";
 
     /// `void ()`: not a hook, but the point in the kernel at which an item that is ended early continues, to do what
     /// remains to be done. The code from there on uses only constants, arguments and variables of the kernel's entry.
@@ -273,6 +278,7 @@ pub mod placeholder {
         PAIR,
         FLOW,
         RETURNS,
+        TRAP,
         LEAVE,
     ];
 }

@@ -191,6 +191,15 @@ pub struct PrintSite {
     pub args: Vec<PrintArg>,
 }
 
+/// A failed assertion, or another trap.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrapSite {
+    /// Index into [`NativeTable::paths`].
+    pub path: u32,
+    /// The text of the condition, if it is an assertion's.
+    pub condition: Option<String>,
+}
+
 /// All sites of a kernel. Hooks get indices into these.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NativeTable {
@@ -206,6 +215,8 @@ pub struct NativeTable {
     pub loops: Vec<PlainSite>,
     /// Integer divisions that may trap.
     pub divisions: Vec<PlainSite>,
+    /// Assertions and other traps.
+    pub traps: Vec<TrapSite>,
     /// Memory fences.
     pub fences: Vec<PlainSite>,
     /// Calls of `printf`.
@@ -237,6 +248,22 @@ pub struct NativeTable {
     /// By object: the size in bytes of one shadow cell (a power of two up to 16), such that every aligned access that
     /// may touch the object covers complete cells.
     pub granule: Vec<u32>,
+}
+
+impl NativeTable {
+    /// Says what happens at a trap and where: ``the assertion `n > 0` fails at k.cu:7:3``.
+    pub fn trap_text(&self, site: u32) -> String {
+        let trap = self.traps.get(site as usize);
+        let what = match trap.and_then(|trap| trap.condition.as_ref()) {
+            Some(condition) => format!("the assertion `{condition}` fails"),
+            None => "a work-item traps".to_owned(),
+        };
+        let frame = trap.and_then(|trap| self.paths.get(trap.path as usize)?.frames.first());
+        match frame.filter(|frame| frame.line > 0) {
+            Some(at) => format!("{what} at {}:{}:{}", at.file, at.line, at.column),
+            None => what,
+        }
+    }
 }
 
 impl NativeTable {

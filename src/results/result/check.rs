@@ -190,6 +190,8 @@ pub enum FindingKind {
     Division,
     /// A loop that does not end within the time limit of a launch.
     NonTermination,
+    /// An assertion that fails, or another trap (`__trap`, `__builtin_trap`).
+    Assertion,
     /// A read of local memory that no work-item of the group has written.
     Uninitialised,
     /// A barrier without which no explored input shows a conflict.
@@ -208,6 +210,7 @@ impl FindingKind {
             FindingKind::Misaligned => FaultClass::Misaligned.name(),
             FindingKind::Division => FaultClass::Division.name(),
             FindingKind::NonTermination => FaultClass::NonTermination.name(),
+            FindingKind::Assertion => FaultClass::Assertion.name(),
             FindingKind::Uninitialised => FaultClass::Uninitialised.name(),
             FindingKind::RedundantBarrier => "redundant-barrier",
         }

@@ -243,3 +243,14 @@ fn divisions_that_are_not_defined_are_faults() -> TestResult {
     }
     Ok(())
 }
+
+#[test]
+fn a_trap_is_a_fault_after_which_the_work_item_goes_on() -> TestResult {
+    let mut device = Device::start()?;
+    let source = "kernel void k(global int *a) {\n int i = get_global_id(0);\n if (a[i] < 0)\n  __builtin_trap();\n a[i] += 2;\n}";
+    let seen = device.run(source, range(4, 4), vec![ints(&[1, -3, 5, 7])], 1000)?;
+    is_fault(&seen, FaultKind::Trap, 4);
+    assert_eq!(seen.item, 1);
+    assert_eq!(ints_of(&seen, 0)?, [3, -1, 7, 9]);
+    Ok(())
+}

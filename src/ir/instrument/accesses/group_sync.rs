@@ -34,6 +34,7 @@ enum Kind {
     Pair,
     Flow,
     Returns,
+    Trap(u32),
 }
 
 /// The event list of `wait_group_events`.
@@ -132,6 +133,7 @@ fn kind<'m>(inst: Inst<'m>, sites: &mut Sites<'_, 'm>) -> Option<Kind> {
         placeholder::PAIR => Kind::Pair,
         placeholder::FLOW => Kind::Flow,
         placeholder::RETURNS => Kind::Returns,
+        placeholder::TRAP => Kind::Trap(sites.trap(inst)),
         _ => return None,
     })
 }
@@ -205,6 +207,10 @@ pub fn weave<'m>(
             }
             Kind::Pair => {
                 e.hook(hook::PAIR, e.void(), &[int(0)]);
+                None
+            }
+            Kind::Trap(site) => {
+                e.hook(hook::TRAP, e.void(), &[number(site)]);
                 None
             }
             Kind::Returns => {

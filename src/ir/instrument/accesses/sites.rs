@@ -6,7 +6,7 @@ use inkwell::module::Module;
 use kassay_model::native::abi::mark;
 use kassay_model::native::table::{
     AccessSite, BarrierSite, CallPath, Mode, NativeTable, Ordering, PlainSite, PrintArg, PrintSite, Scope, SourcePlace,
-    Space,
+    Space, TrapSite,
 };
 
 use super::objects::{Objects, Origin};
@@ -14,6 +14,7 @@ use super::proofs::{Proof, record};
 use crate::kernel::builtins::{self, Family};
 use crate::kernel::inline_frames::{self, Frame, frames};
 use crate::llvm::{Inst, MetadataKind, Value, View};
+use crate::lower::traps;
 
 /// Properties of an access that follow from the instruction.
 #[derive(Debug, Clone, Copy)]
@@ -217,6 +218,13 @@ impl<'a, 'm> Sites<'a, 'm> {
         let path = self.path(frames(inst));
         self.table.divisions.push(PlainSite { path });
         self.table.divisions.len() as u32 - 1
+    }
+
+    /// Adds the site of an assertion or another trap.
+    pub fn trap(&mut self, inst: Inst<'m>) -> u32 {
+        let path = self.path(frames(inst));
+        self.table.traps.push(TrapSite { path, condition: traps::condition(inst) });
+        self.table.traps.len() as u32 - 1
     }
 
     /// Adds a back edge with this terminator; the back edges of a loop share a number.

@@ -1,7 +1,7 @@
-//! Guards a kernel: no work-item runs forever, accesses memory beyond its buffers or divides by zero. The launch's slot
-//! in the probe buffer holds the fault of the first work-item that reports one at its end (its last fault). A work-item
-//! without fuel leaves its loops as soon as it safely can; one with another fault continues within its bounds and its
-//! fuel. Local memory is initialised (`locals`).
+//! Guards a kernel: no work-item runs forever, accesses memory beyond its buffers, divides by zero or traps. The
+//! launch's slot in the probe buffer holds the fault of the first work-item that reports one at its end (its last
+//! fault). A work-item without fuel leaves its loops as soon as it safely can; one with another fault continues within
+//! its bounds and its fuel. Local memory is initialised (`locals`).
 //!
 //! The guards are woven into a kernel in which everything is inlined and promoted ([`inline_and_promote`]), so that
 //! loops are natural loops and pointers can be traced back to their objects.
@@ -26,8 +26,8 @@ use self::pointers::Objects;
 use super::layout::{FaultKind, GuardLayout, PARAMETERS_FUNCTION, SLOT_FUNCTION};
 use crate::kernel::{canonical, inlined, parameters};
 use crate::llvm::assumptions::Holder;
-use crate::llvm::{AddressSpace, AttributeIndex, Block, DebugLocation, Function, Opcode, Value, View, passes};
-use crate::lower::spirv;
+use crate::llvm::{AddressSpace, AttributeIndex, Block, DebugLocation, Function, Inst, Opcode, Value, View, passes};
+use crate::lower::{spirv, traps};
 
 /// The result of weaving guards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +61,7 @@ pub fn inline_and_promote(module: &mut Module<'_>, entry: &str, machine: &Target
         attributes.add_flag("alwaysinline");
     }
     division::hide(module);
+    traps::mark(View::of(module));
     let pipeline = format!("{},function(sroa,mem2reg,simplifycfg)", inlined::passes(module, entry));
     passes::run(module, Some(machine), &pipeline)?;
     division::reveal(module);
@@ -90,6 +91,8 @@ pub fn weave(
     let divisions = guarded_instructions::divisions(kernel);
     let guarded = accesses.iter().map(|a| a.inst).chain(texels.iter().map(|t| t.inst));
     let guarded = guarded.chain(divisions.iter().map(|d| d.inst));
+    let marked = traps::marked(view);
+    let guarded = guarded.chain(marked.iter().copied());
     let mut places: Vec<_> =
         std::iter::once(None).chain(guarded.map(|i| i.location().filter(|l| l.line > 0))).collect();
     let starts = fuel::starts(view, kernel);
@@ -112,6 +115,9 @@ pub fn weave(
     for division in &divisions {
         division::guard(&emitter, division, next(FaultKind::Division))?;
     }
+    for trap in marked {
+        record_trap(&emitter, trap, next(FaultKind::Trap))?;
+    }
     let spent = emitter.variable(emitter.const_i32(0));
     let end = single_return(&emitter, spent)?;
     let filled = locals::fill(&emitter, layout)?;
@@ -127,6 +133,18 @@ pub fn weave(
     passes::run(module, Some(machine), &pipeline)?;
     canonical::verify(module, "inlining guards")?;
     Ok(Guards { places })
+}
+
+/// Records a fault where the kernel traps. The work-item goes on, as after others.
+fn record_trap<'m>(emitter: &Emitter<'m>, trap: Inst<'m>, code: u32) -> Result<()> {
+    let fault_if = emitter.runtime("__kassay_fault_if")?;
+    emitter.builder.before(trap);
+    let fault = emitter.fault.value();
+    emitter.call(fault_if, &[fault, emitter.const_i32(1), emitter.const_i32(code)]);
+    emitter.builder.at_end(trap.block());
+    // SAFETY: it has no value; its handle is not used again, and the builder stands elsewhere.
+    unsafe { trap.erase() };
+    Ok(())
 }
 
 /// Returns the kernel with the probe buffer as its last argument.

@@ -4,6 +4,7 @@
 //! The caller is a child: clang may crash, and its diagnostics go to standard error. build.rs compiles this into a
 //! shared library, which kassay loads only where it compiles a kernel.
 
+#include "../cuda/assembly.h"
 #include "../cuda/instances.h"
 #include "../cuda/module.h"
 #include "../cuda/returns.h"
@@ -144,6 +145,7 @@ class Action : public EmitBCAction {
   kassay::Writer *Records;
   std::vector<std::string> Missing;
   kassay::cuda::Positions Returns;
+  kassay::cuda::Bounds Bounds;
 
 protected:
   /// Enables halves, which devices have or kassay names as lacking, without the pragma that OpenCL C asks for: drivers' compilers do.
@@ -163,8 +165,11 @@ protected:
     if (!Code || (!Records && !IsCUDA))
       return Code;
     std::vector<std::unique_ptr<ASTConsumer>> Both;
-    if (IsCUDA)
+    if (IsCUDA) {
+      kassay::cuda::readAssembly(CI.getPreprocessor());
       Both.push_back(kassay::cuda::returnsConsumer(Returns));
+      Both.push_back(kassay::cuda::boundsConsumer(Bounds));
+    }
     if (Records)
       Both.push_back(kassay::recordsConsumer(*Records, [this] { return emitted(); }));
     // In C++, the records need the functions of the emitted module, and the tree as long.
@@ -221,6 +226,7 @@ public:
 
   /// Where `return` statements of CUDA stand.
   const kassay::cuda::Positions &returns() const { return Returns; }
+  const kassay::cuda::Bounds &bounds() const { return Bounds; }
 
   /// Says what was left out of a file whose host functions were skipped.
   void noteMissing(StringRef File) const {
@@ -241,6 +247,7 @@ public:
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI, StringRef) override {
     CI.getPreprocessor().addPPCallbacks(std::make_unique<MissingHeaders>(Missing));
+    kassay::cuda::readAssembly(CI.getPreprocessor());
     return kassay::cuda::instancesConsumer(Names);
   }
 };
@@ -319,7 +326,7 @@ class Run {
       return Refused;
     if (skipsHost(CI))
       Compile.noteMissing(CI.getFrontendOpts().Inputs[0].getFile());
-    return CI.getLangOpts().CUDA ? asOpenCL(Compile.returns()) : Compiled;
+    return CI.getLangOpts().CUDA ? asOpenCL(Compile) : Compiled;
   }
 
   /// CUDA needs the headers of C++'s library, wherever they lie in the system.
@@ -346,15 +353,17 @@ class Run {
   }
 
   /// Brings the emitted module of CUDA into the form of OpenCL C.
-  int asOpenCL(const kassay::cuda::Positions &Returns) {
+  int asOpenCL(const Action &Compile) {
     llvm::LLVMContext Context;
     llvm::StringRef Bytes(Output.Bitcode.data(), Output.Bitcode.size());
     auto Module = llvm::cantFail(llvm::parseBitcodeFile(llvm::MemoryBufferRef(Bytes, "kernel"), Context));
     if (llvm::none_of(*Module, kassay::cuda::isKernel))
       return NoKernel;
     for (llvm::Function &F : *Module)
-      if (kassay::cuda::isKernel(F))
-        kassay::cuda::markReturns(F, Returns);
+      if (kassay::cuda::isKernel(F)) {
+        kassay::cuda::markReturns(F, Compile.returns());
+        kassay::cuda::markBounds(F, Compile.bounds());
+      }
     kassay::cuda::canonicalise(*Module);
     if (llvm::verifyModule(*Module, &llvm::errs()))
       llvm::report_fatal_error("the module of a CUDA source does not verify");

@@ -5,6 +5,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Operator.h>
 
 using namespace llvm;
@@ -120,11 +121,33 @@ void fitPrintf(Module &M) {
   }
 }
 
+/// The text of a string constant.
+std::optional<std::string> text(const Value *Pointer) {
+  auto *String = dyn_cast<GlobalVariable>(Pointer->stripPointerCasts());
+  auto *Bytes = String && String->hasInitializer() ? dyn_cast<ConstantDataSequential>(String->getInitializer()) : nullptr;
+  if (!Bytes || !Bytes->isCString())
+    return std::nullopt;
+  return Bytes->getAsCString().str();
+}
+
+/// Makes traps of the header's function for them, with the text of the condition that failed (`lower/traps.rs`).
+void fitTraps(Module &M) {
+  LLVMContext &C = M.getContext();
+  for (CallInst *Call : callsOf(M, [](const Function &F) { return F.getName() == "__kassay_trap"; })) {
+    CallInst *Trap = IRBuilder<>(Call).CreateIntrinsic(Intrinsic::trap, {});
+    Trap->addFnAttr(Attribute::NoMerge);
+    if (auto Condition = text(Call->getArgOperand(0)))
+      Trap->setMetadata("kassay.assertion", MDNode::get(C, {MDString::get(C, *Condition)}));
+    Call->eraseFromParent();
+  }
+}
+
 } // namespace
 
 void kassay::cuda::fitBuiltins(Module &M) {
   fitPointers(M);
   fitPrintf(M);
+  fitTraps(M);
   for (Function &F : M)
     dropUnused(F);
 }

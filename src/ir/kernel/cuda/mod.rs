@@ -192,6 +192,10 @@ pub fn wrong_instances(error: &Error) -> BTreeSet<usize> {
 /// What is said of a function that the headers declare and kassay does not have; `None` for other functions.
 pub fn absent(callee: &str) -> Option<(String, &'static str)> {
     let name = callee.strip_prefix(ABSENT)?;
+    if let Some(instruction) = name.strip_prefix("ptx ") {
+        let what = format!("`{instruction}` in inline assembly");
+        return Some((what, "kassay does not have that of PTX (docs/cuda.md lists what it has): write it in C++"));
+    }
     Some(match name {
         "other_texel" => (
             "a function of textures or surfaces for a type that kassay has no texels of".to_owned(),
@@ -238,5 +242,6 @@ mod tests {
         let handle = absent("cuda.texture.tex1D._Z11read_imagef14ocl_image1d_ro11ocl_samplerf").unwrap().0;
         assert!(handle.starts_with("`tex1D` with a handle"), "{handle}");
         assert!(absent("tex2D").is_none());
+        assert_eq!(absent("cuda.ptx cp.async.ca").unwrap().0, "`cp.async.ca` in inline assembly");
     }
 }

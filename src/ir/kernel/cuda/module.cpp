@@ -91,6 +91,8 @@ void kassay::cuda::canonicalise(Module &M) {
   forgetLists(M);
   forgetImports(M);
   makeInternal(M);
+  fitAssembly(M);
+  fitCalls(M);
   inlineHeaders(M);
   nameSpaces(M);
   fitTextures(M);

@@ -25,6 +25,17 @@ void canonicalise(llvm::Module &M);
 /// would have one name.
 std::map<std::string, std::string> kernelNames(const std::vector<std::string> &Mangled);
 
+// ---- ptx.cpp
+
+/// Puts the instructions of inline assembly into its place; those that are not known are refused where a kernel comes to
+/// them.
+void fitAssembly(llvm::Module &M);
+
+// ---- calls.cpp
+
+/// Makes calls through pointers to functions choices among the functions that they may be of.
+void fitCalls(llvm::Module &M);
+
 // ---- headers.cpp
 
 /// Inlines the functions of system headers, as small as they can be, so that no line, branch or variable of a header counts

@@ -5,8 +5,10 @@
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/DynamicRecursiveASTVisitor.h>
+#include <clang/AST/Mangle.h>
 #include <clang/Basic/SourceManager.h>
 
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Instructions.h>
 
@@ -76,4 +78,53 @@ void kassay::cuda::markReturns(llvm::Function &Kernel, const Positions &Returns)
     if (Jump->getNumSuccessors() < 2 && At && Returns.count({At.getLine(), At.getCol()}))
       Jump->setMetadata("kassay.returns", llvm::MDNode::get(C, {}));
   }
+}
+
+namespace {
+
+class BoundsFinder : public DynamicRecursiveASTVisitor {
+  ASTContext &Context;
+  ASTNameGenerator Names;
+  kassay::cuda::Bounds &Found;
+
+public:
+  BoundsFinder(ASTContext &Context, kassay::cuda::Bounds &Found) : Context(Context), Names(Context), Found(Found) {
+    ShouldVisitTemplateInstantiations = true;
+  }
+
+  bool VisitFunctionDecl(FunctionDecl *F) override {
+    const auto *Bounds = F->getAttr<CUDALaunchBoundsAttr>();
+    const Expr *Most = Bounds && F->hasAttr<CUDAGlobalAttr>() && !F->isDependentContext() ? Bounds->getMaxThreads() : nullptr;
+    Expr::EvalResult Value;
+    if (!Most || Most->isInstantiationDependent() || Most->containsErrors() || !Most->EvaluateAsInt(Value, Context))
+      return true;
+    int64_t Threads = Value.Val.getInt().getExtValue();
+    if (Threads > 0 && Threads <= UINT32_MAX)
+      Found.emplace(Names.getName(F), static_cast<unsigned>(Threads));
+    return true;
+  }
+};
+
+class BoundsConsumer : public ASTConsumer {
+  kassay::cuda::Bounds &Found;
+
+public:
+  explicit BoundsConsumer(kassay::cuda::Bounds &Found) : Found(Found) {}
+
+  void HandleTranslationUnit(ASTContext &Context) override {
+    BoundsFinder(Context, Found).TraverseDecl(Context.getTranslationUnitDecl());
+  }
+};
+
+} // namespace
+
+std::unique_ptr<ASTConsumer> kassay::cuda::boundsConsumer(Bounds &Found) { return std::make_unique<BoundsConsumer>(Found); }
+
+void kassay::cuda::markBounds(llvm::Function &Kernel, const Bounds &Found) {
+  auto Known = Found.find(Kernel.getName().str());
+  if (Known == Found.end())
+    return;
+  llvm::LLVMContext &C = Kernel.getContext();
+  auto *Most = llvm::ConstantInt::get(llvm::Type::getInt32Ty(C), Known->second);
+  Kernel.setMetadata("kassay.launch_bounds", llvm::MDNode::get(C, llvm::ConstantAsMetadata::get(Most)));
 }

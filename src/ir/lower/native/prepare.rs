@@ -11,7 +11,7 @@ use super::machine::{machine, retarget};
 use super::{annotate, builtins, handles, inline, plain};
 use crate::kernel::canonical;
 use crate::llvm::{AddressSpace, Function, Inst, View};
-use crate::lower::{builtins as lowered_builtins, memory_intrinsics, undefined};
+use crate::lower::{builtins as lowered_builtins, memory_intrinsics, traps, undefined};
 
 /// The kind of metadata by which CUDA's front end marks the jumps of a kernel's `return` statements.
 pub const RETURNS: &str = "kassay.returns";
@@ -34,6 +34,7 @@ const ALLOWED_CALLEES: [&str; 17] = [
     abi::placeholder::PAIR,
     abi::placeholder::FLOW,
     abi::placeholder::RETURNS,
+    abi::placeholder::TRAP,
     abi::placeholder::LEAVE,
 ];
 
@@ -47,7 +48,7 @@ const ALLOWED_CALLEES: [&str; 17] = [
 ///
 /// # Errors
 /// `Caller` if the kernel calls a function that is not defined, calls itself, calls through a pointer, contains inline
-/// assembly or a trap, uses a writable program-scope variable, or is too large; `Environment` without libclc;
+/// assembly, uses a writable program-scope variable, or is too large; `Environment` without libclc;
 /// `Internal` if a builtin is unknown, or a pass fails.
 pub fn prepare<'c>(module: Module<'c>, entry: &str) -> Result<Module<'c>> {
     let mut module = linked(module)?;
@@ -69,7 +70,7 @@ pub fn linked(module: Module<'_>) -> Result<Module<'_>> {
     View::of(&module).functions().into_iter().for_each(plain::strip_function);
     annotate::forget(View::of(&module));
     refuse_pointers(&module)?;
-    refuse_traps(&module)?;
+    traps::mark(View::of(&module));
     refuse_program_variables(&module)?;
     builtins::link(&mut module, &machine, |name| ALLOWED_CALLEES.contains(&name))?;
     Ok(module)
@@ -123,18 +124,6 @@ fn refuse_pointers(module: &Module<'_>) -> Result<()> {
         }
         return Err(Error::caller(format!("the kernel calls through a pointer to a function{place}"))
             .help("OpenCL C has no pointers to functions, and no blocks that are called otherwise than by name; call the function itself"));
-    }
-    Ok(())
-}
-
-/// Refuses calls of `__builtin_trap` and the like, which would end kassay's own process.
-fn refuse_traps(module: &Module<'_>) -> Result<()> {
-    for call in View::of(module).instructions() {
-        if call.callee().is_some_and(|name| matches!(&*name, "llvm.trap" | "llvm.debugtrap" | "llvm.ubsantrap")) {
-            let place = call.location().map(|l| format!(" ({l})")).unwrap_or_default();
-            return Err(Error::caller(format!("the kernel holds a trap{place}, which the simulator cannot run"))
-                .help("leave it out with a macro (-D), or have the work-item return"));
-        }
     }
     Ok(())
 }

@@ -163,6 +163,7 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable) -> String {
             let at = place(table, table.divisions.get(site).map(|s| s.path));
             format!("{},{at}", Guarded::Division.words())
         }
+        FaultKind::Trap => table.trap_text(fault.site),
         FaultKind::NonTermination => {
             let at = place(table, table.loops.get(site).map(|s| s.path));
             format!("{}{at}", Guarded::Fuel.words())

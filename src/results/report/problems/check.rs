@@ -19,6 +19,7 @@ fn rule(kind: FindingKind) -> &'static Rule {
         FindingKind::Misaligned => &rules::MISALIGNED,
         FindingKind::Division => &rules::DIVISION,
         FindingKind::NonTermination => &rules::NON_TERMINATION,
+        FindingKind::Assertion => &rules::ASSERTION,
         FindingKind::Uninitialised => &rules::UNINITIALISED,
         FindingKind::RedundantBarrier => &rules::REDUNDANT_BARRIER,
     }

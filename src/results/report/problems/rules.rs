@@ -100,6 +100,9 @@ rules! {
     NON_TERMINATION = "non-termination", Error, "check.md", ["external/cwe/cwe-835"],
         "Loop that does not end",
         "A loop does not end within the limit of a launch. Look at what its condition waits for: other work-items need not make progress.";
+    ASSERTION = "assertion", Error, "check.md", ["external/cwe/cwe-617"],
+        "Failed assertion",
+        "An assertion fails, or a work-item comes to a trap. Either the kernel or what it is given is not as the assertion says.";
     UNINITIALISED = "uninitialised", Warning, "check.md", ["memory", "external/cwe/cwe-457"],
         "Read of uninitialised memory",
         "Memory is read that nothing has written. Its contents differ between devices and runs. Write it first.";

@@ -103,6 +103,7 @@ pub fn headline(words: Words, finding: &Finding) -> String {
         FindingKind::Misaligned => FaultClass::Misaligned.words(),
         FindingKind::Division => FaultClass::Division.words(),
         FindingKind::NonTermination => FaultClass::NonTermination.words(),
+        FindingKind::Assertion => FaultClass::Assertion.words(),
         FindingKind::Uninitialised => FaultClass::Uninitialised.words(),
         FindingKind::RedundantBarrier => "redundant barrier",
     };

@@ -172,6 +172,13 @@ pub extern "C" fn division(mut item: ItemRef<'_>, site: u32) {
     halt_after_fault(&mut item);
 }
 
+/// The hook of failed assertions and other traps.
+pub extern "C" fn trap(mut item: ItemRef<'_>, site: u32) {
+    item.note(FaultKind::Trap, site, None, 0);
+    halt_after_fault(&mut item);
+    item.end_group()
+}
+
 /// The hook that tells kinds of memory apart, by the numbers of `cl_mem_fence_flags`.
 pub extern "C" fn memory(item: ItemRef<'_>, address: *const u8) -> u32 {
     match lookup::memory(&item, address as u64) {

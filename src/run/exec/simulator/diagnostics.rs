@@ -26,6 +26,14 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable, prepared: &PreparedLa
             let path = table.divisions.get(site).map(|s| s.path);
             ("an integer is divided by zero, or the least one by -1".to_owned(), path)
         }
+        FaultKind::Trap => {
+            let trap = table.traps.get(site);
+            let what = match trap.and_then(|trap| trap.condition.as_ref()) {
+                Some(condition) => format!("the assertion `{condition}` fails"),
+                None => "a work-item traps".to_owned(),
+            };
+            (what, trap.map(|trap| trap.path))
+        }
         FaultKind::NonTermination => {
             let path = table.loops.get(site).map(|s| s.path);
             (format!("a loop does not come to its end within {} s", limit.as_secs_f64()), path)

@@ -24,6 +24,7 @@ pub fn addresses() -> [(&'static str, usize); hook::ALL.len()] {
         (hook::CHECK, access_hooks::check as *const () as usize),
         (hook::INNER, access_hooks::inner as *const () as usize),
         (hook::DIVISION, access_hooks::division as *const () as usize),
+        (hook::TRAP, access_hooks::trap as *const () as usize),
         (hook::FUEL, fuel as *const () as usize),
         (hook::BARRIER, group_sync::barrier as *const () as usize),
         (hook::EXCHANGE, group_sync::exchange_values as *const () as usize),

@@ -125,12 +125,14 @@ pub enum FaultKind {
     Division,
     /// Fuel or time ran out.
     NonTermination,
+    /// An assertion failed, or the work-item came to another trap.
+    Trap,
 }
 
 impl FaultKind {
     /// Returns whether the work-item continues after the fault, with the faulty operation skipped, replaced or noted.
     pub fn is_skipped(self) -> bool {
-        !matches!(self, FaultKind::NonTermination) && self.class().is_some()
+        !matches!(self, FaultKind::NonTermination | FaultKind::Trap) && self.class().is_some()
     }
 
     /// Returns the class of the fault; `None` if the work-items of a group disagree, because then no single one is at
@@ -145,6 +147,7 @@ impl FaultKind {
             FaultKind::Uninitialised => Some(FaultClass::Uninitialised),
             FaultKind::Division => Some(FaultClass::Division),
             FaultKind::NonTermination => Some(FaultClass::NonTermination),
+            FaultKind::Trap => Some(FaultClass::Assertion),
         }
     }
 }
@@ -154,7 +157,7 @@ impl FaultKind {
 pub struct SimulatorFault {
     /// The kind of the fault.
     pub kind: FaultKind,
-    /// Index into the part of the table that belongs to `kind`: accesses, divisions, loops, or barriers (for
+    /// Index into the part of the table that belongs to `kind`: accesses, divisions, traps, loops, or barriers (for
     /// [`FaultKind::CopyArguments`], [`FaultKind::EventLists`] and [`FaultKind::OutsideMask`]).
     pub site: u32,
     /// Global id of the first work-item that committed it.

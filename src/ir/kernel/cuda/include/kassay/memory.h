@@ -8,6 +8,12 @@ KASSAY_LOAD(__ldg) KASSAY_LOAD(__ldca) KASSAY_LOAD(__ldcg) KASSAY_LOAD(__ldcs) K
 #define KASSAY_STORE(NAME) template <typename T> KASSAY_INNER void NAME(T *p, T v) { *p = v; }
 KASSAY_STORE(__stwb) KASSAY_STORE(__stcg) KASSAY_STORE(__stcs) KASSAY_STORE(__stwt)
 
+/* All addresses are those of the generic space. */
+#define KASSAY_ADDRESS(SPACE)                                                                                          \
+    KASSAY_INNER size_t __cvta_generic_to_##SPACE(const void *p) { return (size_t)p; }                                 \
+    KASSAY_INNER void *__cvta_##SPACE##_to_generic(size_t p) { return (void *)p; }
+KASSAY_ADDRESS(shared) KASSAY_ADDRESS(global) KASSAY_ADDRESS(local) KASSAY_ADDRESS(constant)
+
 extern "C" __device__ int printf(const char *, ...);
 KASSAY_INNER void *memcpy(void *to, const void *from, size_t n) { return __builtin_memcpy(to, from, n); }
 KASSAY_INNER void *memset(void *to, int c, size_t n) { return __builtin_memset(to, c, n); }
@@ -21,9 +27,13 @@ KASSAY_INNER unsigned long long globaltimer() { return 0; }
 KASSAY_INNER void __nanosleep(unsigned) {}
 KASSAY_INNER void __brkpt() {}
 KASSAY_INNER void __prof_trigger(int) {}
-__device__ void __trap() KASSAY_ABSENT("__trap");
 __device__ unsigned __smid() KASSAY_ABSENT("__smid");
 
-/* A failed assertion is none of kassay's findings yet; what it asserts is evaluated. */
-extern "C" inline __attribute__((device, always_inline, nodebug)) void __assert_fail(const char *, const char *, unsigned,
-                                                                                    const char *) noexcept {}
+/* A failed assertion, and other traps (builtins.cpp): whoever comes to one goes no further. */
+extern "C" __device__ void __kassay_trap(const char *condition);
+KASSAY_INNER void __trap() { __kassay_trap(nullptr); }
+extern "C" inline __attribute__((device, always_inline, nodebug)) void abort() noexcept { __kassay_trap(nullptr); }
+extern "C" inline __attribute__((device, always_inline, nodebug)) void __assert_fail(const char *condition, const char *, unsigned,
+                                                                                    const char *) noexcept {
+    __kassay_trap(condition);
+}

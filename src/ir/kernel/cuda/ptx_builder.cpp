@@ -122,8 +122,6 @@ Value *Builder::call(StringRef Mangled, Type *Result, ArrayRef<Value *> Argument
 
 Value *Builder::lane() { return call("_Z22get_sub_group_local_idv", integer(32), {}); }
 
-void Builder::allLanes(Value *Mask) { call("cuda.all_lanes", B.getVoidTy(), {Mask}, /*Waits=*/true); }
-
 Value *Builder::index(StringRef Query, unsigned Dimension) {
   return B.CreateTrunc(call(Query, integer(64), {B.getInt32(Dimension)}), integer(32));
 }

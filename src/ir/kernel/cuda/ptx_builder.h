@@ -41,8 +41,6 @@ public:
   llvm::Value *call(llvm::StringRef Mangled, llvm::Type *Result, llvm::ArrayRef<llvm::Value *> Arguments,
                     bool Waits = false);
   llvm::Value *lane();
-  /// Says that a mask has to name all lanes (warps.cpp).
-  void allLanes(llvm::Value *Mask);
 
   /// The values of special registers; null for one that is not known.
   llvm::Value *special(llvm::StringRef Name);

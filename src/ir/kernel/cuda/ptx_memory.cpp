@@ -189,8 +189,7 @@ bool barrier(Step U) {
   Value *Mask = Name == "bar.warp.sync" && isPlain(U) && U.count() == 1 ? U.word(0) : nullptr;
   if (!Mask)
     return false;
-  U.At.allLanes(Mask);
-  U.At.call("_Z17sub_group_barrierj", U.B.getVoidTy(), {U.B.getInt32(3)}, /*Waits=*/true);
+  U.At.call("_Z19kassay_warp_barrierjj", U.B.getVoidTy(), {Mask, U.B.getInt32(3)}, /*Waits=*/true);
   return true;
 }
 
@@ -207,12 +206,6 @@ bool fence(Step U) {
   return true;
 }
 
-Value *ballot(Step U, Value *Condition) {
-  Type *Lanes = FixedVectorType::get(U.B.getInt32Ty(), 4);
-  Value *Asked = U.B.CreateZExt(Condition, U.B.getInt32Ty());
-  return U.B.CreateExtractElement(U.At.call("_Z16sub_group_balloti", Lanes, {Asked}, /*Waits=*/true), uint64_t(0));
-}
-
 bool vote(Step U) {
   if (U.I.Words.size() != 4 || U.I.Words[1] != "sync" || U.count() != 3 || !isPlain(U))
     return false;
@@ -220,16 +213,21 @@ bool vote(Step U) {
   StringRef How = U.I.Words[2];
   if (!Condition || !Mask || (How != "ballot" && How != "any" && How != "all"))
     return false;
-  U.At.allLanes(Mask);
-  if (How == "ballot")
-    return U.put(ballot(U, Condition));
-  StringRef Builtin = How == "any" ? "_Z13sub_group_anyi" : "_Z13sub_group_alli";
   Value *Asked = U.B.CreateZExt(Condition, U.B.getInt32Ty());
-  Value *Found = U.At.call(Builtin, U.B.getInt32Ty(), {Asked}, /*Waits=*/true);
+  if (How == "ballot") {
+    Type *Lanes = FixedVectorType::get(U.B.getInt32Ty(), 4);
+    Value *All = U.At.call("_Z18kassay_warp_ballotji", Lanes, {Mask, Asked}, /*Waits=*/true);
+    return U.put(U.B.CreateExtractElement(All, uint64_t(0)));
+  }
+  StringRef Builtin = How == "any" ? "_Z15kassay_warp_anyji" : "_Z15kassay_warp_allji";
+  Value *Found = U.At.call(Builtin, U.B.getInt32Ty(), {Mask, Asked}, /*Waits=*/true);
   return U.put(U.B.CreateICmpNE(Found, U.B.getInt32(0)));
 }
 
-bool activeMask(Step U) { return U.count() == 1 && isPlain(U) && U.put(ballot(U, U.B.getTrue())); }
+bool activeMask(Step U) {
+  return U.count() == 1 && isPlain(U) &&
+         U.put(U.At.call("_Z18kassay_warp_activev", U.B.getInt32Ty(), {}, /*Waits=*/true));
+}
 
 bool shuffle(Step U) {
   bool HasMask = U.I.has("sync");
@@ -240,7 +238,6 @@ bool shuffle(Step U) {
   Value *Mask = HasMask ? U.word(4) : U.B.getInt32(~0u);
   if (!What || !By || !Limits || !Mask)
     return false;
-  U.At.allLanes(Mask);
   IRBuilder<> &B = U.B;
   Value *Lane = U.At.lane();
   By = B.CreateAnd(By, 31);
@@ -256,7 +253,11 @@ bool shuffle(Step U) {
     return false;
   Value *IsThere = How == "up" ? B.CreateICmpSGE(Other, Last) : B.CreateICmpSLE(Other, Last);
   Value *From = B.CreateSelect(IsThere, Other, Lane);
-  Value *Found = U.At.call("_Z17sub_group_shufflejj", B.getInt32Ty(), {What, From}, /*Waits=*/true);
+  StringRef Builtin = How == "up"     ? "_Z22kassay_warp_shuffle_upjjj"
+                      : How == "down" ? "_Z24kassay_warp_shuffle_downjjj"
+                      : How == "bfly" ? "_Z23kassay_warp_shuffle_xorjjj"
+                                      : "_Z19kassay_warp_shufflejjj";
+  Value *Found = U.At.call(Builtin, B.getInt32Ty(), {Mask, What, From}, /*Waits=*/true);
   const Operand &To = U.operand(0);
   if (To.Is != Operand::Pair)
     return U.put(Found);

@@ -45,6 +45,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
         &[
             "kernel/clang/compile.cpp",
             "kernel/clang/records.cpp",
+            "kernel/cuda/callees.cpp",
             "kernel/cuda/instances.cpp",
             "kernel/cuda/returns.cpp",
         ],
@@ -66,6 +67,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
 /// separate so that only that child loads libclang-cpp.
 fn clang_library() {
     println!("cargo:rerun-if-changed=kernel/clang");
+    println!("cargo:rerun-if-changed=kernel/cuda/callees.h");
     println!("cargo:rerun-if-changed=kernel/cuda/instances.h");
     println!("cargo:rerun-if-changed=kernel/cuda/module.h");
     println!("cargo:rerun-if-changed=kernel/cuda/returns.h");

@@ -46,6 +46,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
             "kernel/clang/compile.cpp",
             "kernel/clang/records.cpp",
             "kernel/cuda/assembly.cpp",
+            "kernel/cuda/callees.cpp",
             "kernel/cuda/instances.cpp",
             "kernel/cuda/returns.cpp",
         ],
@@ -75,6 +76,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
 fn clang_library() {
     println!("cargo:rerun-if-changed=kernel/clang");
     println!("cargo:rerun-if-changed=kernel/cuda/assembly.h");
+    println!("cargo:rerun-if-changed=kernel/cuda/callees.h");
     println!("cargo:rerun-if-changed=kernel/cuda/instances.h");
     println!("cargo:rerun-if-changed=kernel/cuda/module.h");
     println!("cargo:rerun-if-changed=kernel/cuda/ptx.h");

@@ -74,6 +74,8 @@ pub struct Node {
     /// The name of what is declared, referred to, called or selected; for operators such as `sizeof`, the operator; for
     /// labels, the label.
     pub name: Option<Arc<str>>,
+    /// The builtin of OpenCL C that a call of CUDA is, if it has another name there: `barrier` of `__syncthreads()`.
+    pub builtin: Option<Arc<str>>,
     /// The id of the declaration referred to.
     pub referenced: Option<Arc<str>>,
     /// The kind of the declaration referred to: `ParmVarDecl`, `EnumConstantDecl` …
@@ -98,6 +100,11 @@ impl Node {
     /// Returns whether clang's class name is `kind`.
     pub fn is(&self, kind: &str) -> bool {
         &*self.kind == kind
+    }
+
+    /// The name that OpenCL C has for what is called.
+    pub fn callee(&self) -> Option<&str> {
+        self.builtin.as_deref().or(self.name.as_deref())
     }
 
     /// Returns whether the type is an OpenCL vector.

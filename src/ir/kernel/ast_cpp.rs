@@ -1,9 +1,10 @@
-//! Brings the nodes of C++ for OpenCL into the shape of OpenCL C's, which all readers of the tree know.
+//! Brings the nodes of C++ for OpenCL and CUDA into the shape of OpenCL C's, which all readers of the tree know.
 //!
 //! What only the compiler makes (temporaries, cleanups) gives way to what it wraps; casts and calls become those of C;
 //! a range-`for` becomes a `for` whose hidden parts have no code of the source; what an `if`, `switch` or `while`
 //! declares is evaluated with its condition. Bodies of lambdas and of local classes are functions of their own and not
-//! part of the function that holds them.
+//! part of the function that holds them. Operators of CUDA's types of numbers become operators of C, and members of
+//! `threadIdx` and its kin calls of the builtins that read them.
 
 use std::sync::Arc;
 
@@ -45,7 +46,9 @@ pub(super) fn normalised(mut node: Node, parts: HeadParts) -> Node {
         {
             renamed(node, "CStyleCastExpr")
         }
+        "CXXOperatorCallExpr" if node.opcode.is_some() && node.children.len() > 1 => operator(node),
         "CXXOperatorCallExpr" | "CXXMemberCallExpr" => renamed(node, "CallExpr"),
+        "PseudoObjectExpr" => property(node),
         // No callee is written: its place is empty.
         "CXXConstructExpr" | "CXXTemporaryObjectExpr" if !node.children.is_empty() => {
             node.children.insert(0, Node::default());
@@ -76,6 +79,29 @@ pub(super) fn normalised(mut node: Node, parts: HeadParts) -> Node {
 
 fn renamed(node: Node, kind: &str) -> Node {
     Node { kind: kind.into(), ..node }
+}
+
+/// An operator whose function the tree names first.
+fn operator(mut node: Node) -> Node {
+    node.children.remove(0);
+    let kind = match (node.children.len(), node.opcode.as_deref()) {
+        (1, _) => "UnaryOperator",
+        (_, Some("<=" | ">=" | "==" | "!=")) => "BinaryOperator",
+        (_, Some(assignment)) if assignment.ends_with('=') => "CompoundAssignOperator",
+        _ => "BinaryOperator",
+    };
+    Node { name: None, ..renamed(node, kind) }
+}
+
+/// A property of an object: the call that reads it is the last child.
+fn property(node: Node) -> Node {
+    match node.children.last().filter(|last| last.builtin.is_some()) {
+        Some(Node { builtin, name, .. }) => {
+            let (builtin, name) = (builtin.clone(), name.clone());
+            Node { builtin, name, children: vec![Node::default()], ..renamed(node, "CallExpr") }
+        }
+        None => node,
+    }
 }
 
 /// Writes truth values as numbers, as C does.
@@ -156,6 +182,31 @@ mod tests {
         let children = vec![node("NonTypeTemplateParmDecl", vec![]), value];
         let found = normalised(node("SubstNonTypeTemplateParmExpr", children), HeadParts::default());
         assert_eq!((&*found.kind, found.value.as_deref()), ("ConstantExpr", Some("1")));
+    }
+
+    #[test]
+    fn operators_of_types_of_numbers_are_operators() {
+        let call = |opcode: &str, operands: usize| {
+            let children = vec![node("DeclRefExpr", vec![]); operands + 1];
+            normalised(
+                Node { opcode: Some(opcode.into()), ..node("CXXOperatorCallExpr", children) },
+                HeadParts::default(),
+            )
+        };
+        let kinds = [("-", 1, "UnaryOperator"), ("<=", 2, "BinaryOperator"), ("*=", 2, "CompoundAssignOperator")];
+        for (opcode, operands, kind) in kinds {
+            assert_eq!((&*call(opcode, operands).kind, call(opcode, operands).children.len()), (kind, operands));
+        }
+    }
+
+    #[test]
+    fn a_property_is_the_call_that_reads_it() {
+        let read = Node { builtin: Some("get_local_id".into()), ..node("CallExpr", vec![]) };
+        let found = normalised(node("PseudoObjectExpr", vec![node("", vec![]), read]), HeadParts::default());
+        assert_eq!((&*found.kind, found.callee()), ("CallExpr", Some("get_local_id")));
+        assert!(
+            normalised(node("PseudoObjectExpr", vec![node("", vec![])]), HeadParts::default()).is("PseudoObjectExpr")
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::ast::{Ast, Function, Loc, Node, Position, Range};
 use super::ast_cpp::{self, HeadParts};
+use super::builtins;
 use super::bytes::Reader;
 
 const END: u8 = 0;
@@ -40,6 +41,8 @@ mod part {
     pub const INIT: u64 = 1 << 12;
     /// A flag: the condition declares a variable.
     pub const VARIABLE: u64 = 1 << 13;
+    /// The mangled name of the builtin that is called.
+    pub const BUILTIN: u64 = 1 << 14;
 }
 
 /// Decodes the tree; `None` if `bytes` holds none.
@@ -129,6 +132,8 @@ impl Records<'_> {
         node.argument_type = text(part::ARGUMENT_TYPE)?;
         node.cast_kind = text(part::CAST)?;
         node.value = text(part::VALUE)?.map(|value| value.to_string());
+        let builtin = text(part::BUILTIN)?;
+        node.builtin = builtin.and_then(|label| Some(builtins::demangle(&label)?.0.into()));
         node.is_postfix = has(part::POSTFIX);
         node.has_else = has(part::ELSE);
         node.is_range = has(part::IS_RANGE);

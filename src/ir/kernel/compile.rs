@@ -22,7 +22,7 @@ use super::clang::{self, Outcome, Run};
 use super::compile_cache::CacheEntry;
 use super::cpp_names;
 use super::cuda;
-use super::line_directives;
+use super::line_directives::{self, Overlay};
 use super::module;
 use super::refusal;
 use super::shared_functions;
@@ -62,6 +62,8 @@ pub struct Loaded {
     pub file_lookups: Vec<(PathBuf, bool)>,
     /// [`KernelOptions::sub_group_size`].
     pub sub_group_size: Option<u32>,
+    /// The templates of CUDA that are kernels because host functions launch them whose bodies were skipped.
+    pub launched: Vec<String>,
 }
 
 impl Loaded {
@@ -160,6 +162,7 @@ fn load_as_it_is(source: &Path, options: &KernelOptions, with_ast: bool) -> Resu
         ast: None,
         file_lookups: Vec::new(),
         sub_group_size: None,
+        launched: Vec::new(),
     })
 }
 
@@ -195,6 +198,7 @@ fn translated(source: &Path, mut spirv: Spirv) -> Loaded {
         ast: None,
         file_lookups: Vec::new(),
         sub_group_size: None,
+        launched: Vec::new(),
     }
 }
 
@@ -232,6 +236,7 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
             match compile_as_written(source, content, &options.with_instances(&names), with_ast) {
                 Ok(Some(mut loaded)) => {
                     loaded.warnings.push_str(&cuda::note_of_instances(source, &names));
+                    loaded.launched = names;
                     return Ok(loaded);
                 }
                 Ok(None) => break,
@@ -256,13 +261,11 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(20);
 /// Returns the instances of templates that launches of the source make kernels, whether it compiles or not; `None` if
 /// the search does not end.
 fn launched_templates(source: &Path, options: &KernelOptions) -> Result<Option<Vec<String>>> {
-    let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref())?;
-    let file = overlay.as_ref().map(line_directives::Overlay::file);
-    let arguments = arguments_of(source, options, Features::Instances, file.as_deref(), &[]);
-    let copies: Vec<_> = overlay.iter().map(line_directives::Overlay::folder).collect();
+    let prepared = Prepared::new(source, options)?;
     let end = Instant::now() + LONGEST_SEARCH;
     let end = options.deadline.map_or(end, |deadline| deadline.min(end));
-    match clang::run(&arguments, &options.confined_to(&copies), false, Some(end)) {
+    let arguments = prepared.arguments(&Manner::of(Features::Instances), prepared.file().as_deref());
+    match clang::run(&arguments, &options.confined_to(&prepared.copies()), false, Some(end)) {
         Ok(run) => Ok(Some(cuda::instances(&run.records))),
         Err(late) if late.is_late() && options.deadline == Some(end) => Err(late),
         Err(late) if late.is_late() => Ok(None),
@@ -271,19 +274,115 @@ fn launched_templates(source: &Path, options: &KernelOptions) -> Result<Option<V
     }
 }
 
-/// Returns clang's arguments. `overlay`: a file for `-ivfsoverlay`. `unknown`: types that are taken as unknown.
-fn arguments_of(
-    source: &Path,
-    options: &KernelOptions,
+/// How a source is compiled, as far as its own text decides.
+#[derive(Debug, Clone)]
+pub(super) struct Manner {
     features: Features,
-    overlay: Option<&Path>,
-    unknown: &[String],
-) -> Vec<OsString> {
+    /// Types that are taken as unknown.
+    unknown: Vec<String>,
+}
+
+impl Manner {
+    fn of(features: Features) -> Manner {
+        Manner { features, unknown: Vec::new() }
+    }
+}
+
+/// A source with the copies that clang reads in the place of files.
+pub(super) struct Prepared<'o> {
+    source: &'o Path,
+    options: &'o KernelOptions,
+    language: Language,
+    pub overlay: Option<Overlay>,
+}
+
+impl<'o> Prepared<'o> {
+    /// Makes the copies that are needed.
+    pub fn new(source: &'o Path, options: &'o KernelOptions) -> Result<Prepared<'o>> {
+        let language = options.language(source);
+        let appended = cuda::instantiations(options);
+        let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref(), &appended)?;
+        Ok(Prepared { source, options, language, overlay })
+    }
+
+    /// The folders of the copies.
+    pub fn copies(&self) -> Vec<&Path> {
+        self.overlay.iter().map(Overlay::folder).collect()
+    }
+
+    /// The file for clang's `-ivfsoverlay`.
+    fn file(&self) -> Option<PathBuf> {
+        self.overlay.as_ref().map(Overlay::file)
+    }
+
+    /// Returns clang's arguments. `overlay`: a file for `-ivfsoverlay`.
+    pub fn arguments(&self, manner: &Manner, overlay: Option<&Path>) -> Vec<OsString> {
+        arguments_of(self.source, self.options, manner, overlay)
+    }
+
+    /// Compiles in the manner that the source needs. If clang refuses all of them, this is the run whose diagnostics
+    /// say what the source really lacks.
+    pub fn compile(&self, with_records: bool) -> Result<(Run, Manner)> {
+        let (language, source, options) = (self.language, self.source, self.options);
+        let folders = options.confined_to(&self.copies());
+        let file = self.file();
+        let run = |manner: &Manner| {
+            let arguments = self.arguments(manner, file.as_deref());
+            let run = clang::run(&arguments, &folders, with_records, options.deadline)?;
+            check_confined(source, &run.escapes)?;
+            Ok(run)
+        };
+        let mut manner = Manner::of(Features::Reduced);
+        let mut best = run(&manner)?;
+        let fallbacks = match best.outcome {
+            Outcome::Refused if cuda::lacks_library(&best.diagnostics) => Vec::new(),
+            Outcome::Refused => options.fallback_features(language, &best.diagnostics),
+            Outcome::Compiled | Outcome::NoCompilation | Outcome::NoKernel => Vec::new(),
+        };
+        for features in fallbacks {
+            let mut own = Manner::of(features);
+            let mut other = run(&own)?;
+            while language == Language::Cuda && other.outcome == Outcome::Refused {
+                let more = cuda::unknown_types(&other.diagnostics, &own.unknown);
+                if more.is_empty() {
+                    break;
+                }
+                own.unknown.extend(more);
+                let mut again = run(&own)?;
+                again.diagnostics += &cuda::note_of_types(source, &own.unknown);
+                again.file_lookups.append(&mut other.file_lookups);
+                other = again;
+            }
+            // Of refusals, the one with the fewest errors says what the kernel really lacks.
+            let is_better = match other.outcome {
+                Outcome::Compiled | Outcome::NoKernel => true,
+                // The first run stops at the first header that is missing.
+                Outcome::Refused if language == Language::Cuda => true,
+                Outcome::Refused => errors(&other.diagnostics) < errors(&best.diagnostics),
+                Outcome::NoCompilation => false,
+            };
+            // That an earlier run failed depends on the files that it looked for.
+            other.file_lookups.extend(best.file_lookups.iter().cloned());
+            if is_better {
+                (best, manner) = (other, own);
+            } else {
+                best.file_lookups = other.file_lookups;
+            }
+            if best.outcome == Outcome::Compiled {
+                break;
+            }
+        }
+        Ok((best, manner))
+    }
+}
+
+/// Returns clang's arguments. `overlay`: a file for `-ivfsoverlay`.
+fn arguments_of(source: &Path, options: &KernelOptions, manner: &Manner, overlay: Option<&Path>) -> Vec<OsString> {
     let language = options.language(source);
     let mut arguments = vec!["-x".into(), language.clang_name().into()];
-    arguments.extend(options.clang_arguments(language, features));
+    arguments.extend(options.clang_arguments(language, manner.features));
     arguments.extend(KernelFile::is_hip(source).then(|| OsString::from("-D__HIPCC__=1")));
-    arguments.extend(unknown.iter().map(|name| OsString::from(format!("-D{name}={}", cuda::UNKNOWN))));
+    arguments.extend(manner.unknown.iter().map(|name| OsString::from(format!("-D{name}={}", cuda::UNKNOWN))));
     if let Some(overlay) = overlay {
         arguments.extend(["-ivfsoverlay".into(), overlay.into()]);
     }
@@ -302,7 +401,7 @@ fn compile_as_written(
 ) -> Result<Option<Loaded>> {
     let language = options.language(source);
     cuda::check_options(source, options)?;
-    let mut key = arguments_of(source, options, Features::Reduced, None, &[]);
+    let mut key = arguments_of(source, options, &Manner::of(Features::Reduced), None);
     // What was compiled without a sandbox may come from anywhere.
     key.extend(options.instances().map(OsString::from));
     key.extend((language == Language::Cuda).then(|| cuda::headers::stamp().into()));
@@ -311,68 +410,14 @@ fn compile_as_written(
     if let Some(run) = entry.as_ref().and_then(CacheEntry::find) {
         return Ok(Some(loaded(source, run, with_ast)));
     }
-    let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref())?;
+    let prepared = Prepared::new(source, options)?;
     // A cache entry always holds the tree, in case a later run needs it.
-    let with_records = with_ast || entry.is_some();
-    let instances = cuda::with_instances(source, content, options, overlay.as_ref())?;
-    let copies = overlay.iter().map(line_directives::Overlay::folder);
-    let copies = copies.chain(instances.as_ref().map(|(copies, _)| copies.folder())).collect::<Vec<_>>();
-    let folders = options.confined_to(&copies);
-    let in_place = match (&instances, &overlay) {
-        (Some((_, file)), _) => Some(file.clone()),
-        (None, overlay) => overlay.as_ref().map(line_directives::Overlay::file),
-    };
-    let run = |features, unknown: &[String]| {
-        let arguments = arguments_of(source, options, features, in_place.as_deref(), unknown);
-        let run = clang::run(&arguments, &folders, with_records, options.deadline)?;
-        check_confined(source, &run.escapes)?;
-        Ok(run)
-    };
-    let first = run(Features::Reduced, &[])?;
-    let fallbacks = match first.outcome {
-        Outcome::Refused if cuda::lacks_library(&first.diagnostics) => Vec::new(),
-        Outcome::Refused => options.fallback_features(language, &first.diagnostics),
-        Outcome::Compiled | Outcome::NoCompilation | Outcome::NoKernel => Vec::new(),
-    };
-    let mut best = first;
-    for features in fallbacks {
-        let mut other = run(features, &[])?;
-        let mut unknown = Vec::new();
-        while language == Language::Cuda && other.outcome == Outcome::Refused {
-            let more = cuda::unknown_types(&other.diagnostics, &unknown);
-            if more.is_empty() {
-                break;
-            }
-            unknown.extend(more);
-            let mut again = run(features, &unknown)?;
-            again.diagnostics += &cuda::note_of_types(source, &unknown);
-            again.file_lookups.append(&mut other.file_lookups);
-            other = again;
-        }
-        // Of refusals, the one with the fewest errors says what the kernel really lacks.
-        let is_better = match other.outcome {
-            Outcome::Compiled | Outcome::NoKernel => true,
-            // The first run stops at the first header that is missing.
-            Outcome::Refused if language == Language::Cuda => true,
-            Outcome::Refused => errors(&other.diagnostics) < errors(&best.diagnostics),
-            Outcome::NoCompilation => false,
-        };
-        // That an earlier run failed depends on the files that it looked for.
-        other.file_lookups.extend(best.file_lookups.iter().cloned());
-        if is_better {
-            best = other;
-        } else {
-            best.file_lookups = other.file_lookups;
-        }
-        if best.outcome == Outcome::Compiled {
-            break;
-        }
-    }
-    let run = best;
+    let (run, _) = prepared.compile(with_ast || entry.is_some())?;
     match run.outcome {
         Outcome::Compiled => {
             if let Some(entry) = entry {
-                entry.store(&run, &copies, overlay.as_ref().map_or(&[], |overlay| &overlay.blanked));
+                let originals = prepared.overlay.as_ref().map_or(&[][..], |overlay| overlay.originals.as_slice());
+                entry.store(&run, &prepared.copies(), originals);
             }
             Ok(Some(loaded(source, run, with_ast)))
         }
@@ -419,6 +464,7 @@ fn loaded(source: &Path, run: Run, with_ast: bool) -> Loaded {
         spirv: None,
         file_lookups: run.file_lookups,
         sub_group_size: None,
+        launched: Vec::new(),
     }
 }
 

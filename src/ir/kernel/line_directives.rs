@@ -1,6 +1,7 @@
-//! Blanks out `#line` directives for the compiler, so that debug locations refer to the file itself.
+//! Blanks out `#line` directives for the compiler, so that debug locations refer to the file itself, and appends lines
+//! to a source.
 //!
-//! The blanked text replaces the file through clang's virtual file system overlay: paths, relative includes and byte
+//! The new text replaces the file through clang's virtual file system overlay: paths, relative includes and byte
 //! offsets stay the same. Edited texts (`variants`) take the place of files in the same way.
 
 use std::collections::HashSet;
@@ -10,11 +11,11 @@ use kassay_base::error::{Error, Result};
 use kassay_base::files::private::PrivateFolder;
 use kassay_base::files::{self, Sandbox};
 
-/// Blanked copies of the files that need them. The copies are deleted when this value is dropped.
+/// Copies of the files that are blanked or longer for clang. The copies are deleted when this value is dropped.
 pub(super) struct Overlay {
     folder: PrivateFolder,
-    /// The original files that have a blanked copy.
-    pub blanked: Vec<PathBuf>,
+    /// The original files that have a copy.
+    pub originals: Vec<PathBuf>,
 }
 
 impl Overlay {
@@ -52,14 +53,14 @@ impl EditedCopies {
         self.count += 1;
         let copy = self.folder.path().join(format!("{}.text", self.count));
         std::fs::write(&copy, blank(text).as_deref().unwrap_or(text))?;
-        let blanked = others.iter().flat_map(|others| {
+        let copied = others.iter().flat_map(|others| {
             others
-                .blanked
+                .originals
                 .iter()
                 .enumerate()
                 .map(|(index, path)| (path.as_path(), others.folder().join(index.to_string())))
         });
-        let mut files: Vec<(&Path, PathBuf)> = blanked.filter(|(other, _)| *other != path).collect();
+        let mut files: Vec<(&Path, PathBuf)> = copied.filter(|(other, _)| *other != path).collect();
         files.push((path, copy));
         let file = self.folder.path().join(format!("{}.yaml", self.count));
         std::fs::write(&file, description(&files))?;
@@ -67,20 +68,31 @@ impl EditedCopies {
     }
 }
 
-/// Builds an overlay for `source` and the files it includes, as far as quoted and `<>` includes can be resolved with
-/// `include_path`; `None` if none of them contains a `#line`.
-pub(super) fn overlay(source: &Path, include_path: &[PathBuf], sandbox: Option<&Sandbox>) -> Result<Option<Overlay>> {
-    let mut blanked = Vec::new();
+/// Builds an overlay for `source`, at whose end it has the lines `appended`, and the files it includes, as far as
+/// quoted and `<>` includes can be resolved with `include_path`; `None` if there are no such lines and no file contains
+/// a `#line`.
+pub(super) fn overlay(
+    source: &Path,
+    include_path: &[PathBuf],
+    sandbox: Option<&Sandbox>,
+    appended: &str,
+) -> Result<Option<Overlay>> {
+    let mut changed = Vec::new();
     let mut seen = HashSet::new();
     let mut worklist = vec![source.to_owned()];
+    let own = std::path::absolute(source).ok();
     while let Some(path) = worklist.pop() {
         let Ok(path) = std::path::absolute(path) else { continue };
         if !seen.insert(path.clone()) {
             continue;
         }
-        let Ok(text) = files::read(&path, sandbox) else { continue };
-        if let Some(text) = blank(&text) {
-            blanked.push((path.clone(), text));
+        let Ok(mut text) = files::read(&path, sandbox) else { continue };
+        let is_longer = own.as_ref() == Some(&path) && !appended.is_empty();
+        if is_longer {
+            text.extend_from_slice(appended.as_bytes());
+        }
+        if let Some(text) = blank(&text).or_else(|| is_longer.then(|| text.clone())) {
+            changed.push((path.clone(), text));
         }
         let beside = path.parent().unwrap_or(Path::new("/"));
         for name in included(&text) {
@@ -88,17 +100,17 @@ pub(super) fn overlay(source: &Path, include_path: &[PathBuf], sandbox: Option<&
             worklist.extend(folders.map(|folder| folder.join(&name)).find(|file| file.is_file()));
         }
     }
-    if blanked.is_empty() {
+    if changed.is_empty() {
         return Ok(None);
     }
-    write(&blanked).map(Some).map_err(|error| Error::environment(format!("no temporary copy of the source: {error}")))
+    write(&changed).map(Some).map_err(|error| Error::environment(format!("no temporary copy of the source: {error}")))
 }
 
-fn write(blanked: &[(PathBuf, Vec<u8>)]) -> std::io::Result<Overlay> {
-    let originals = blanked.iter().map(|(path, _)| path.clone()).collect();
-    let overlay = Overlay { folder: PrivateFolder::temporary()?, blanked: originals };
+fn write(changed: &[(PathBuf, Vec<u8>)]) -> std::io::Result<Overlay> {
+    let originals = changed.iter().map(|(path, _)| path.clone()).collect();
+    let overlay = Overlay { folder: PrivateFolder::temporary()?, originals };
     let mut files = Vec::new();
-    for (index, (path, text)) in blanked.iter().enumerate() {
+    for (index, (path, text)) in changed.iter().enumerate() {
         let copy = overlay.folder.path().join(index.to_string());
         std::fs::write(&copy, text)?;
         files.push((path.as_path(), copy));

@@ -2,15 +2,16 @@
 //!
 //! Not for what the edits are.
 
-use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use kassay_base::error::{Error, Result};
-use kassay_model::options::{Features, KernelOptions, Language};
+use kassay_model::options::KernelOptions;
 
 use super::clang::{self, Outcome};
-use super::line_directives::{self, EditedCopies, Overlay};
+use super::compile::{Loaded, Prepared};
+use super::cuda;
+use super::line_directives::EditedCopies;
 
 /// The text that one file of the kernel has in a variant; all others stay as they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,78 +24,46 @@ pub struct EditedFile {
 /// The bitcode of a variant, or clang's diagnostics.
 pub type Compiled = std::result::Result<Vec<u8>, String>;
 
-/// Compiles the variants of `source` that these files make, as [`compile::load`](super::compile::load) compiles the
-/// original, on `jobs` processors. `lines_only`: their debug information has the lines of their code, but neither types
-/// nor variables.
+/// Compiles the variants of a source that these files make, as [`compile::load`](super::compile::load) compiled the
+/// original with `options`, on `jobs` processors. `lines_only`: their debug information has the lines of their code,
+/// but neither types nor variables, unless they are of CUDA.
 ///
 /// # Errors
 /// As [`compile::load`](super::compile::load) for the original; a variant that does not compile is no error.
 pub fn compile(
-    source: &Path,
+    original: &Loaded,
     options: &KernelOptions,
     edited: &[EditedFile],
     lines_only: bool,
     jobs: usize,
 ) -> Result<Vec<Compiled>> {
-    let language = options.language(source);
-    let overlay = line_directives::overlay(source, &options.include_path(), options.sandbox.as_ref())?;
-    let features = features(source, options, language, overlay.as_ref())?;
+    let source = &original.source;
+    let options = options.with_instances(&original.launched);
+    let prepared = Prepared::new(source, &options)?;
+    // The original's own text decides, so that all variants are compiled alike.
+    let (_, manner) = prepared.compile(false)?;
     let no_copy = |error: io::Error| Error::environment(format!("no temporary copy of the source: {error}"));
     let mut copies = EditedCopies::new().map_err(no_copy)?;
+    let own = std::path::absolute(source).map_err(no_copy)?;
     let mut arguments = Vec::with_capacity(edited.len());
     for EditedFile { path, text } in edited {
         let path = std::path::absolute(path).map_err(no_copy)?;
-        let overlay = copies.add(&path, text, overlay.as_ref()).map_err(no_copy)?;
-        let mut own = arguments_of(source, options, language, features, Some(overlay));
-        if lines_only {
-            own.iter_mut().filter(|argument| *argument == "-g").for_each(|g| *g = "-gline-tables-only".into());
-        }
-        arguments.push(own);
+        let appended = if path == own { cuda::instantiations(&options) } else { String::new() };
+        let text = [text, appended.as_bytes()].concat();
+        let overlay = copies.add(&path, &text, prepared.overlay.as_ref()).map_err(no_copy)?;
+        let all = prepared.arguments(&manner, Some(&overlay));
+        // Variants keep the places of their code, but which macros there were is never asked.
+        let kept = all.into_iter().filter(|argument| argument != "-fdebug-macro");
+        let fewer = |argument| if lines_only && argument == "-g" { "-gline-tables-only".into() } else { argument };
+        arguments.push(kept.map(fewer).collect());
     }
-    let copied: Vec<&Path> = overlay.iter().map(Overlay::folder).chain([copies.folder()]).collect();
-    let folders = options.confined_to(&copied);
-    let runs = clang::run_all(&arguments, &folders, jobs, options.deadline)?;
+    let copied: Vec<&Path> = prepared.copies().into_iter().chain([copies.folder()]).collect();
+    let runs = clang::run_all(&arguments, &options.confined_to(&copied), jobs, options.deadline)?;
     let compiled = |run: Option<clang::Run>| match run {
         Some(run) if run.outcome == Outcome::Compiled => Ok(run.bitcode),
+        Some(run) if run.outcome == Outcome::NoKernel => Err("it leaves no kernel".to_owned()),
         Some(run) => Err(run.diagnostics),
         None => Err("clang crashes".to_owned()),
     };
     Ok(runs.into_iter().map(compiled).collect())
-}
-
-/// Returns the features with which the original compiles. Its own text decides, so that all variants are compiled
-/// alike.
-fn features(source: &Path, options: &KernelOptions, language: Language, overlay: Option<&Overlay>) -> Result<Features> {
-    let folders = options.confined_to(&overlay.iter().map(|overlay| overlay.folder()).collect::<Vec<_>>());
-    let overlay = || overlay.map(Overlay::file);
-    let run = |features| {
-        clang::run(&arguments_of(source, options, language, features, overlay()), &folders, false, options.deadline)
-    };
-    let first = run(Features::Reduced)?;
-    if first.outcome == Outcome::Refused {
-        for features in options.fallback_features(language, &first.diagnostics) {
-            if run(features)?.outcome == Outcome::Compiled {
-                return Ok(features);
-            }
-        }
-    }
-    Ok(Features::Reduced)
-}
-
-fn arguments_of(
-    source: &Path,
-    options: &KernelOptions,
-    language: Language,
-    features: Features,
-    overlay: Option<PathBuf>,
-) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = vec!["-x".into(), language.clang_name().into()];
-    // Variants keep the places of their code, but which macros there were is never asked.
-    arguments.extend(options.clang_arguments(language, features).into_iter().filter(|a| a != "-fdebug-macro"));
-    if let Some(overlay) = overlay {
-        arguments.extend(["-ivfsoverlay".into(), overlay.into()]);
-    }
-    arguments.extend(["-emit-llvm", "-c", "-o", "kernel.bc", "--"].map(OsString::from));
-    arguments.push(source.into());
-    arguments
 }

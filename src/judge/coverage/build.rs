@@ -203,11 +203,11 @@ impl<'c> KernelFile<'c> {
         }
     }
 
-    /// Brings a kernel into canonical form and reads its interface. `variables`: see [`implicit::append`].
+    /// Brings a kernel into canonical form and reads its interface. `original`: see [`implicit::append`].
     ///
     /// # Errors
     /// Errors of the canonical form and of the interface; `Caller`, with its place, if what is declared contradicts it.
-    pub fn canonical(&self, entry: &str, format: Format, variables: &[String]) -> Result<(Module<'c>, Interface)> {
+    pub fn canonical(&self, entry: &str, format: Format, original: &[Arg]) -> Result<(Module<'c>, Interface)> {
         let mut module = self.part_with(entry)?;
         canonical::keep_only(&mut module, entry, &self.machine)?;
         if format == Format::SpirV {
@@ -222,7 +222,7 @@ impl<'c> KernelFile<'c> {
             logical_operators::unfold(View::of(&module));
             canonical::verify(&module, "undoing what producers of SPIR-V did")?;
         }
-        implicit::append(&module, &mut interface, variables)?;
+        implicit::append(&module, &mut interface, original)?;
         declared.map_or(Ok(()), |declared| declared.apply_implicit(&mut interface))?;
         Ok((module, interface))
     }

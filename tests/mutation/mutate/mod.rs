@@ -12,4 +12,5 @@ mod reports;
 mod resume;
 mod shards;
 mod source_level;
+mod source_level_cuda;
 mod synchronisation;

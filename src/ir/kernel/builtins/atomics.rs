@@ -24,6 +24,24 @@ pub enum Operation {
     Clear,
 }
 
+/// The operation of the atomic of CUDA with that name; `None` if it is none that OpenCL has.
+pub fn operation_in_cuda(name: &str) -> Option<Operation> {
+    let word = name.strip_prefix("atomic")?;
+    let word = word.strip_suffix("_block").or(word.strip_suffix("_system")).unwrap_or(word);
+    Some(match word {
+        "Add" => Operation::Add,
+        "Sub" => Operation::Sub,
+        "Min" => Operation::Min,
+        "Max" => Operation::Max,
+        "And" => Operation::And,
+        "Or" => Operation::Or,
+        "Xor" => Operation::Xor,
+        "Exch" => Operation::Exchange,
+        "CAS" => Operation::CompareExchange,
+        _ => return None,
+    })
+}
+
 /// The operation of the builtin with that plain name; `None` if it is not an atomic operation.
 pub fn operation(name: &str) -> Option<Operation> {
     use Operation::*;

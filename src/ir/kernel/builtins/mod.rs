@@ -12,7 +12,7 @@ pub mod types;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-pub use atomics::{MemoryOrders, Operation, is_relaxed, memory_orders, operation};
+pub use atomics::{MemoryOrders, Operation, is_relaxed, memory_orders, operation, operation_in_cuda};
 pub use mangling::{
     Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_signed, mangle, parameters, pointed, pointee,
     spelt,

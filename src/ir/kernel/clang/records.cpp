@@ -7,6 +7,8 @@
 
 #include "clang.h"
 
+#include "../cuda/callees.h"
+
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ASTNodeTraverser.h>
 #include <clang/AST/Mangle.h>
@@ -42,6 +44,7 @@ enum Part : unsigned {
   IsRange = 1 << 11,
   HasInit = 1 << 12,
   HasVariable = 1 << 13,
+  HasBuiltin = 1 << 14,
 };
 
 /// Numbers strings and declarations in the order of their first use.
@@ -66,7 +69,7 @@ public:
 /// The attributes of one node, written when all of them are known.
 struct Attributes {
   unsigned Parts = 0;
-  std::string Kind, Opcode, Name, Type, Desugared, ArgumentType, Cast, Value;
+  std::string Kind, Opcode, Name, Builtin, Type, Desugared, ArgumentType, Cast, Value;
   SourceRange Range;
   const NamedDecl *Reference = nullptr;
 };
@@ -236,14 +239,22 @@ public:
       name(R->getDecl()->getDeclName().getAsString());
     else if (const auto *M = dyn_cast<MemberExpr>(Callee))
       name(M->getMemberDecl()->getDeclName().getAsString());
-    // clang folds calls of constexpr functions in conditions.
     const FunctionDecl *F = C->getDirectCallee();
+    if (auto Label = kassay::cuda::builtin(F, Context); !Label.empty())
+      set(HasBuiltin, Current.Builtin, Label);
+    // clang folds calls of constexpr functions in conditions.
     Expr::EvalResult Known;
     if (F && F->isConstexpr() && C->getType()->isIntegralOrEnumerationType() && C->EvaluateAsInt(Known, Context)) {
       llvm::SmallString<16> Text;
       Known.Val.getInt().toString(Text);
       value(Text);
     }
+  }
+  /// An operator of one of kassay's types of numbers is one of the source's.
+  void VisitCXXOperatorCallExpr(const CXXOperatorCallExpr *C) {
+    VisitCallExpr(C);
+    if (kassay::cuda::isArithmetic(C, Context))
+      opcode(getOperatorSpelling(C->getOperator()));
   }
   void VisitUnaryExprOrTypeTraitExpr(const UnaryExprOrTypeTraitExpr *E) {
     name(getTraitSpelling(E->getKind()));
@@ -383,6 +394,7 @@ private:
     Text(HasArgumentType, Current.ArgumentType);
     Text(HasCast, Current.Cast);
     Text(HasValue, Current.Value);
+    Text(HasBuiltin, Current.Builtin);
   }
 };
 

@@ -15,7 +15,6 @@ use kassay_model::kernel_files::KernelFile;
 use kassay_model::options::{KernelOptions, Language};
 
 use super::bytes::Reader;
-use super::line_directives::{EditedCopies, Overlay};
 use super::refusal;
 
 /// How lines of diagnostics begin that `compile.cpp` writes about what was left out.
@@ -46,30 +45,15 @@ pub fn check_options(source: &Path, options: &KernelOptions) -> Result<()> {
     }
 }
 
-/// Returns a copy of the source at whose end the templates are instantiated that the options name, and the file for
-/// clang's `-ivfsoverlay` that puts it, and what `others` has, in the place of the originals. `None`: they name none.
-///
-/// # Errors
-/// `Environment` if there can be no copy.
-pub(super) fn with_instances(
-    source: &Path,
-    content: &[u8],
-    options: &KernelOptions,
-    others: Option<&Overlay>,
-) -> Result<Option<(EditedCopies, PathBuf)>> {
+/// The lines at the end of the source by which clang instantiates the templates that the options name.
+pub(super) fn instantiations(options: &KernelOptions) -> String {
     // Its address makes clang instantiate a kernel.
     let line = |(number, instance)| format!("\nstatic auto *const {INSTANCE}{number} = &{instance};");
-    let lines: String = options.instances().enumerate().map(line).collect();
-    if lines.is_empty() {
-        return Ok(None);
+    let mut lines: String = options.instances().enumerate().map(line).collect();
+    if !lines.is_empty() {
+        lines.push('\n');
     }
-    let copy = || -> std::io::Result<(EditedCopies, PathBuf)> {
-        let mut copies = EditedCopies::new()?;
-        let text = [content, lines.as_bytes(), b"\n"].concat();
-        let file = copies.add(&std::path::absolute(source)?, &text, others)?;
-        Ok((copies, file))
-    };
-    copy().map(Some).map_err(|error| Error::environment(format!("no temporary copy of the source: {error}")))
+    lines
 }
 
 /// Whether clang has not found the headers of C++'s standard library.

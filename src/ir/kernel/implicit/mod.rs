@@ -15,7 +15,7 @@ mod variables;
 
 use inkwell::module::Module;
 use kassay_base::error::{Error, Result};
-use kassay_model::interface::{ArgSource, Interface};
+use kassay_model::interface::{Arg, ArgKind, ArgSource, Interface};
 
 use super::canonical;
 pub use members::{may_share, note_sharing};
@@ -24,17 +24,22 @@ pub use variables::is_needed as has_variables;
 /// The largest number of implicit arguments that a kernel may have.
 const MAX_IMPLICIT_ARGS: usize = 256;
 
-/// Adds the implicit arguments to the kernel of a module in canonical form and to its interface. `variables`: names of
-/// variables of the program that become parameters first, in this order, even if the kernel does not use them: so a
-/// variant of a kernel takes what the kernel takes.
+/// Adds the implicit arguments to the kernel of a module in canonical form and to its interface. `original`: the
+/// arguments of the kernel whose variant this is, if it is one. Its dynamic shared memory and its variables of the
+/// program become parameters in the same order, even if the variant does not use them: so it takes what the kernel
+/// takes.
 ///
 /// # Errors
 /// `Caller` if there are too many, or if a variable's initial contents are not known before the program is loaded;
 /// `Internal` if the result does not verify.
-pub fn append(module: &Module<'_>, interface: &mut Interface, variables: &[String]) -> Result<()> {
-    variables::append_dynamic(module, interface)?;
+pub fn append(module: &Module<'_>, interface: &mut Interface, original: &[Arg]) -> Result<()> {
+    let is_local = |arg: &&Arg| matches!(arg.kind, ArgKind::Local { .. });
+    let dynamic = original.iter().rfind(is_local).and_then(|arg| arg.name.as_deref());
+    variables::append_dynamic(module, interface, dynamic)?;
     members::append(module, interface)?;
-    variables::append(module, interface, variables)?;
+    let is_variable = |arg: &&Arg| matches!(arg.source, ArgSource::Variable { .. });
+    let variables: Vec<String> = original.iter().filter(is_variable).filter_map(|arg| arg.name.clone()).collect();
+    variables::append(module, interface, &variables)?;
     let count = interface.args.iter().filter(|a| a.source != ArgSource::Parameter).count();
     match count {
         0 => Ok(()),

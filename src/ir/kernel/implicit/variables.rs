@@ -35,7 +35,7 @@ pub fn append(module: &Module<'_>, interface: &mut Interface, first: &[String]) 
     for (label, variable) in variables {
         match variable {
             Some(variable) => turn(view, interface, variable, label, &debug)?,
-            None => add_unused(view, &interface.name, &label)?,
+            None => add_unused(view, &interface.name, &label, AddressSpace::Global)?,
         }
     }
     Ok(())
@@ -75,10 +75,10 @@ fn turn<'m>(
 }
 
 /// Gives the kernel a parameter that nothing uses.
-fn add_unused(view: View<'_>, kernel: &str, label: &str) -> Result<()> {
+fn add_unused(view: View<'_>, kernel: &str, label: &str, space: AddressSpace) -> Result<()> {
     let old = view.function(kernel).ok_or_else(|| Error::internal(format!("the kernel {kernel} is gone")))?;
-    let new = parameters::append(old, view.pointer_type(AddressSpace::Global), label);
-    parameters::describe(new.function, label, "void*", AddressSpace::Global);
+    let new = parameters::append(old, view.pointer_type(space), label);
+    parameters::describe(new.function, label, "void*", space);
     // SAFETY: nothing calls a kernel, and `old` is not used again.
     unsafe { new.replace_old(|_| None) };
     Ok(())
@@ -94,7 +94,12 @@ fn innermost_element(mut ty: Type) -> Type {
 
 /// Returns whether a module has variables that would become parameters.
 pub fn is_needed(module: &Module<'_>) -> bool {
-    !settable(View::of(module)).is_empty()
+    !settable(View::of(module)).is_empty() || !dynamic(View::of(module)).is_empty()
+}
+
+/// The variables in dynamic shared memory that are used.
+fn dynamic(view: View<'_>) -> Vec<Global<'_>> {
+    view.globals().into_iter().filter(|global| is_dynamic(*global) && global.is_used()).collect()
 }
 
 /// The variables in global memory that are used and not constant, or constant only for kernels: hosts set CUDA's
@@ -110,11 +115,15 @@ fn settable(view: View<'_>) -> Vec<Global<'_>> {
 }
 
 /// Turns CUDA's dynamic shared memory (`extern __shared__`), whose size launches say, into a parameter in local memory:
-/// all such variables begin at one address, whatever their types.
-pub fn append_dynamic(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
+/// all such variables begin at one address, whatever their types. If there is none, the kernel gets one that nothing
+/// uses and that the interface lacks, unless it has all of its own: `wanted` is the last argument in local memory.
+pub fn append_dynamic(module: &Module<'_>, interface: &mut Interface, wanted: Option<&str>) -> Result<()> {
     let view = View::of(module);
-    let is_dynamic = |global: &Global<'_>| is_dynamic(*global) && global.is_used();
-    let dynamic: Vec<Global<'_>> = view.globals().into_iter().filter(is_dynamic).collect();
+    let dynamic = dynamic(view);
+    let is_there = |name: &str| interface.args.iter().any(|arg| arg.name.as_deref() == Some(name));
+    if let Some(name) = wanted.filter(|name| dynamic.is_empty() && !is_there(name)) {
+        return add_unused(view, &interface.name, name, AddressSpace::Local);
+    }
     if let Some((variable, others)) = dynamic.split_first().map(|(first, others)| (*first, others)) {
         for other in others {
             // SAFETY: of the globals alone handles are kept, which stay.

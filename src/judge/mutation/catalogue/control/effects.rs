@@ -6,7 +6,7 @@ use kassay_ir::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay_ir::cfg::sites::FunctionSites;
 use kassay_ir::instrument::mutants::Place;
 use kassay_ir::kernel::ast::{Function, Range};
-use kassay_ir::kernel::builtins::Builtin;
+use kassay_ir::kernel::builtins::{self, Builtin, Family};
 use kassay_ir::llvm::{Attribute, AttributeIndex, DebugLocation, Inst, Opcode};
 
 use super::super::subject::Subject;
@@ -107,7 +107,13 @@ fn is_pure(call: Inst<'_>) -> bool {
     let at_callee = call.called_function().and_then(|f| f.attributes(AttributeIndex::Function).get("memory"));
     // Two bits for each kind of memory, the higher one for writing.
     let writes_nothing = |attribute: Attribute<'_>| attribute.number().is_some_and(|n| n & 0xaaaa_aaaa == 0);
-    at_call.is_some_and(writes_nothing) || at_callee.is_some_and(writes_nothing)
+    at_call.is_some_and(writes_nothing) || at_callee.is_some_and(writes_nothing) || asks_only(call)
+}
+
+/// Returns whether a call only asks for an id or a size. CUDA's headers do not say so of what they declare.
+fn asks_only(call: Inst<'_>) -> bool {
+    let family = call.callee().and_then(|callee| builtins::family(&callee));
+    matches!(family, Some(Family::WorkItemId | Family::LaunchQuery | Family::SubGroupQuery))
 }
 
 /// Returns the source name of the barrier or fence that a called (mangled) name denotes.

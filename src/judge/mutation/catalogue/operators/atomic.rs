@@ -3,10 +3,12 @@
 //! Covers the atomics of OpenCL C 1.x (6.12.11: `atomic_*`, and `atom_*` of the extensions) and those of C11 as in
 //! OpenCL C 2.0 (6.13.11).
 
+use kassay_ir::instrument::mutants::AtomicChange;
 use kassay_ir::instrument::mutants::edit::{Action, Binary, Edit, Expr, Predicate};
 use kassay_ir::kernel::builtins::{self, Operation, is_float, is_signed, operation, pointee};
+use kassay_ir::llvm::{AtomicRmwOperation, Inst};
 
-use super::super::level::{self, Concept};
+use super::super::level::{self, Concept, OperatorLevel};
 use super::super::subject::{Operator, OperatorOutput, Subject};
 use super::calls::{self, Call};
 use super::ir::atomics;
@@ -59,6 +61,33 @@ fn ar(subject: &Subject<'_>, found: &mut OperatorOutput) {
             }
             Err(reason) => call.exclude(AR.id, reason, found),
         }
+    }
+    for (call, operation, inst) in instructions(subject) {
+        match plain(&call, operation, type_of(inst)) {
+            Ok((by, text)) => {
+                let edit = Edit::Instead { at: call.places.clone(), by };
+                found.mutants.push(call.mutant(AR.id, format!("plain: {text}"), edit, true));
+            }
+            Err(reason) => call.exclude(AR.id, reason, found),
+        }
+    }
+}
+
+/// The calls of CUDA that are atomic instructions. Operators of the IR find these by themselves.
+fn instructions<'a>(subject: &Subject<'a>) -> Vec<(Call, Operation, Inst<'a>)> {
+    match subject.level {
+        OperatorLevel::Source => calls::atomic_instructions(subject),
+        OperatorLevel::Ir => Vec::new(),
+    }
+}
+
+/// Returns the letter of the type in memory, as in mangled names.
+fn type_of(inst: Inst<'_>) -> char {
+    use AtomicRmwOperation::{LLVMAtomicRMWBinOpUMax, LLVMAtomicRMWBinOpUMin};
+    match inst.rmw_operation() {
+        _ if inst.ty().is_float() => 'f',
+        Some(LLVMAtomicRMWBinOpUMax | LLVMAtomicRMWBinOpUMin) => 'j',
+        _ => 'i',
     }
 }
 
@@ -159,7 +188,35 @@ fn aop(subject: &Subject<'_>, found: &mut OperatorOutput) {
         let args = (0..call.operand_count()).map(|i| Expr::Operand(i as u32)).collect();
         let by = Action::Call { callee: builtins::mangle(&name, &call.params), args };
         let edit = Edit::Instead { at: call.places.clone(), by };
+        let spelt = if call.is_of_cuda { cuda_name(to).to_owned() } else { name };
+        found.mutants.push(call.mutant(AOP.id, call.call_text(&spelt, &call.all_args()), edit, true));
+    }
+    for (call, _, inst) in instructions(subject) {
+        let Some((operation, word)) = inst.rmw_operation().and_then(atomics::counterpart) else {
+            call.exclude(AOP.id, "the operation has no counterpart", found);
+            continue;
+        };
+        if inst.ty().is_float() {
+            call.exclude(AOP.id, "the counterpart is not there for floats", found);
+            continue;
+        }
+        let by = Action::Atomic(AtomicChange::Operation(operation));
+        let edit = Edit::Instead { at: call.places.clone(), by };
+        let scope = call.name.find('_').map_or("", |at| &call.name[at..]);
+        let name = format!("{}{scope}", cuda_name(word.trim_start_matches('u')));
         found.mutants.push(call.mutant(AOP.id, call.call_text(&name, &call.all_args()), edit, true));
+    }
+}
+
+/// Returns the name of CUDA's atomic that does what one of OpenCL does whose name ends like this.
+fn cuda_name(operation: &str) -> &'static str {
+    match operation {
+        "sub" => "atomicSub",
+        "min" => "atomicMin",
+        "max" => "atomicMax",
+        "and" => "atomicAnd",
+        "or" => "atomicOr",
+        _ => "atomicAdd",
     }
 }
 

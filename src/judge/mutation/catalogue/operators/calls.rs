@@ -11,9 +11,9 @@ use kassay_ir::cfg::graph::InstKind;
 use kassay_ir::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay_ir::instrument::mutants::edit::{Edit, Place};
 use kassay_ir::kernel::ast::{Function, Loc, Node};
-use kassay_ir::kernel::builtins::demangle;
+use kassay_ir::kernel::builtins::{self, Operation, demangle};
 use kassay_ir::kernel::source::Sources;
-use kassay_ir::llvm::{DebugLocation, Inst, Value};
+use kassay_ir::llvm::{DebugLocation, Inst, Opcode, Value};
 
 use super::super::control::text;
 use super::super::level::OperatorLevel;
@@ -44,6 +44,8 @@ pub struct Call {
     pub spelling: Option<SourceRange>,
     /// Whether it comes from a macro's body or argument.
     pub is_in_macro: bool,
+    /// Whether the source has CUDA's words for the builtin.
+    pub is_of_cuda: bool,
 }
 
 impl Call {
@@ -146,7 +148,8 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
         for ((location, callee), places) in groups {
             let Some(location) = location else { continue };
             let name = demangle(callee).map_or("", |(name, _)| name);
-            let nodes = function_ast.map(|f| nodes_at(f, &location, name)).unwrap_or_default();
+            let is_it = |node: &Node| node.callee() == Some(name);
+            let nodes = function_ast.map(|f| nodes_at(f, &location, &is_it)).unwrap_or_default();
             let pairs: Vec<(Vec<Place>, Option<&Node>)> = match nodes.len() == places.len() {
                 true => by_spelling(&nodes, &places),
                 false => vec![(places, nodes.first().copied())],
@@ -164,14 +167,54 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
     calls
 }
 
+/// Finds the calls of CUDA's atomics that are no builtins but atomic instructions, such as those of floats, each with
+/// the operation and its instruction.
+pub fn atomic_instructions<'a>(subject: &Subject<'a>) -> Vec<(Call, Operation, Inst<'a>)> {
+    let mut found = Vec::new();
+    for (f, function) in FunctionIndex::enumerate(&subject.sites.functions) {
+        let name = &function.cfg.function;
+        let Some(tree) = subject.ast.and_then(|ast| ast.function(name)) else { continue };
+        let Some(code) = subject.module.function(name) else { continue };
+        for (b, insts) in BlockIndex::enumerate(code.instructions_by_block()) {
+            for (i, inst) in insts.into_iter().enumerate() {
+                let Some(location) = inst.location().filter(|_| inst.is(Opcode::LLVMAtomicRMW)) else { continue };
+                let operation = |node: &Node| node.name.as_deref().and_then(builtins::operation_in_cuda);
+                let nodes = nodes_at(tree, &location, &|node: &Node| operation(node).is_some());
+                let [node] = nodes[..] else { continue };
+                let Some(operation) = operation(node).filter(|_| function.cfg.reachable[b]) else { continue };
+                let place = Place { function: f, block: b, instruction: i };
+                found.push((call_of_instruction(subject.sources, tree, node, place), operation, inst));
+            }
+        }
+    }
+    found
+}
+
+/// Builds the call that one instruction is.
+fn call_of_instruction(sources: &Sources, function: &Function, node: &Node, place: Place) -> Call {
+    let source = from_ast(sources, function, node);
+    let args = arguments(&source.text);
+    Call {
+        places: vec![place],
+        constants: vec![None; args.len()],
+        name: node.name.as_deref().unwrap_or_default().to_owned(),
+        params: String::new(),
+        callee: String::new(),
+        function: function.name.clone(),
+        text: source.text,
+        args,
+        range: Some(source.range),
+        spelling: source.spelling,
+        is_in_macro: source.is_in_macro,
+        is_of_cuda: true,
+    }
+}
+
 /// Returns the calls in the syntax tree at a location, in source order.
-fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, name: &str) -> Vec<&'a Node> {
+fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, is_wanted: &dyn Fn(&Node) -> bool) -> Vec<&'a Node> {
     let mut nodes = Vec::new();
     function.body.walk(&mut |node| {
-        let Some(range) = node.range.as_ref().filter(|_| node.is("CallExpr") && node.name.as_deref() == Some(name))
-        else {
-            return;
-        };
+        let Some(range) = node.range.as_ref().filter(|_| node.is("CallExpr") && is_wanted(node)) else { return };
         let begin = function.place(&range.begin);
         if (begin.line, begin.column) == (at.line, at.column) && same_file(&begin.file, &at.file) {
             nodes.push(node);
@@ -200,6 +243,7 @@ struct SourceCall {
     range: SourceRange,
     spelling: Option<SourceRange>,
     is_in_macro: bool,
+    is_of_cuda: bool,
 }
 
 /// Builds a call of a function, whose first instruction is given.
@@ -211,14 +255,27 @@ fn build_call(
     source: Option<SourceCall>,
 ) -> Option<Call> {
     let (name, params) = demangle(callee)?;
-    let (text, range, spelling, is_in_macro) = match source {
-        Some(w) => (w.text, Some(w.range), w.spelling, w.is_in_macro),
-        None => (name.to_owned(), None, None, false),
+    let (text, range, spelling, is_in_macro, is_of_cuda) = match source {
+        Some(w) => (w.text, Some(w.range), w.spelling, w.is_in_macro, w.is_of_cuda),
+        None => (name.to_owned(), None, None, false, false),
     };
     let args = arguments(&text);
     let constants = inst.args().into_iter().map(Value::as_i64).collect();
     let (name, params, callee, function) = (name.to_owned(), params.to_owned(), callee.to_owned(), function.to_owned());
-    Some(Call { places, constants, name, params, callee, function, text, args, range, spelling, is_in_macro })
+    Some(Call {
+        places,
+        constants,
+        name,
+        params,
+        callee,
+        function,
+        text,
+        args,
+        range,
+        spelling,
+        is_in_macro,
+        is_of_cuda,
+    })
 }
 
 /// Builds a call as the IR shows it: constants, and names of values.
@@ -237,6 +294,7 @@ fn build_ir_call(
 /// Reads a call's text and ranges from the syntax tree.
 fn from_ast(sources: &Sources, function: &Function, node: &Node) -> SourceCall {
     let name = node.name.as_deref().unwrap_or_default();
+    let is_of_cuda = node.builtin.is_some();
     let text = node.range.as_ref().and_then(|range| {
         // Within one macro expansion, the text as spelled in the macro; otherwise the text in the function.
         let (begin, end) = match (&range.begin.spelling, &range.end.spelling) {
@@ -245,7 +303,8 @@ fn from_ast(sources: &Sources, function: &Function, node: &Node) -> SourceCall {
         };
         between(sources, &range_of(begin, end))
     });
-    let text = text.filter(|text| text.starts_with(name)).unwrap_or_else(|| name.to_owned());
+    // CUDA's may be members of objects.
+    let text = text.filter(|text| is_of_cuda || text.starts_with(name)).unwrap_or_else(|| name.to_owned());
     let is_in_macro = node.range.as_ref().is_some_and(|range| range.begin.spelling.is_some());
     let (range, spelling) = match &node.range {
         Some(range) => {
@@ -256,7 +315,7 @@ fn from_ast(sources: &Sources, function: &Function, node: &Node) -> SourceCall {
         }
         None => (SourceRange { file: String::new(), start: spot(0, 0), end: spot(0, 0) }, None),
     };
-    SourceCall { text, range, spelling, is_in_macro }
+    SourceCall { text, range, spelling, is_in_macro, is_of_cuda }
 }
 
 /// Reads a call's text from the source at a debug location.
@@ -275,6 +334,7 @@ fn from_text(sources: &Sources, at: &DebugLocation, name: &str) -> SourceCall {
         },
         spelling: None,
         is_in_macro: rest.is_some_and(|rest| !rest.starts_with(name)),
+        is_of_cuda: false,
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) fn replace(subject: &Subject<'_>, operator: &'static str, found: &mut
         };
         for other in INDICES.into_iter().filter(|other| *other != call.name) {
             let callee = builtins::mangle(other, &call.params);
-            let text = call.call_text(other, &[call.arg_or(0, own)]);
+            let text = words(call, other, &call.arg_or(0, own), own);
             change(call, operator, text, Expr::Call { callee, args: vec![Expr::Operand(0)] }, found);
         }
         if matches!(subject.preset, Preset::Liu | Preset::MutGpu) {
@@ -88,8 +88,19 @@ pub(super) fn replace(subject: &Subject<'_>, operator: &'static str, found: &mut
         }
         for other in used.iter().filter(|other| **other != own) {
             let by = Expr::Call { callee: call.callee.clone(), args: vec![Expr::Integer((*other).into())] };
-            change(call, operator, call.call_text(&call.name, &[other.to_string()]), by, found);
+            change(call, operator, words(call, &call.name, &other.to_string(), *other), by, found);
         }
+    }
+}
+
+/// Returns the text that asks for an index; `argument`: the text of the dimension.
+fn words(call: &Call, name: &str, argument: &str, dimension: i64) -> String {
+    let letter = ['x', 'y', 'z'].get(dimension as usize).filter(|_| call.is_of_cuda);
+    match (name, letter) {
+        ("get_local_id", Some(letter)) => format!("threadIdx.{letter}"),
+        ("get_group_id", Some(letter)) => format!("blockIdx.{letter}"),
+        (_, Some(letter)) => format!("(blockIdx.{letter} * blockDim.{letter} + threadIdx.{letter})"),
+        (_, None) => call.call_text(name, &[argument.to_owned()]),
     }
 }
 

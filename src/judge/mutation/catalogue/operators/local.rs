@@ -112,7 +112,7 @@ fn declaration(sources: &Sources, written: &Function, name: &str, at: &DebugLoca
 
 /// Removes the address space from a declaration; `None` if it does not contain one literally.
 fn without_local(text: &str) -> Option<String> {
-    ["__local", "local"].iter().find_map(|word| {
+    ["__local", "local", "__shared__"].iter().find_map(|word| {
         let at = find_word(text, word)?;
         Some(format!("{}{}", &text[..at], text[at + word.len()..].trim_start()))
     })

@@ -4,7 +4,7 @@
 //! Within a macro's body the body is edited, and with it every expansion.
 
 use kassay_ir::kernel::ast::Ast;
-use kassay_ir::kernel::builtins::{Operation, operation};
+use kassay_ir::kernel::builtins::{Operation, operation, operation_in_cuda};
 use kassay_ir::kernel::source::Sources;
 
 use super::super::control::text;
@@ -61,7 +61,10 @@ impl Site<'_> {
     fn edit(&self) -> Result<TextEdit, &'static str> {
         let Mutant { original, replacement, .. } = self.mutant;
         match self.mutant.operator {
-            "SHR" => return Err("the declaration alone does not give each work-item memory of its own"),
+            // What a pointer points to has no address space in CUDA: without its word, the variable is each thread's.
+            "SHR" if !original.contains("__shared__") => {
+                return Err("the declaration alone does not give each work-item memory of its own");
+            }
             "AIU" => return self.negated_operand(),
             _ if !self.is_text(original) => return Err("its place holds other text, such as a macro that makes it"),
             _ => {}
@@ -80,10 +83,13 @@ impl Site<'_> {
             "LBR" if matches!(&**original, "for" | "while" | "do") => replaced(&format!("while (0) {original}")),
             "LBR" if replacement == "false" => replaced("0"),
             "LBR" | "LCR" | "GII" | "GID" => replaced(&format!("({replacement})")),
+            "BFR" if name_of(original) != name_of(replacement) => Err("the call has no flags in the source"),
             "SDL" | "SYR" | "FR" if replacement.is_empty() => replaced("((void)0)"),
             "AR" => replaced(&plain_atomic(original)?),
             "ICR" => replaced(&changed_coordinate(original, replacement)?),
             "ARS" | "ASR" | "LVR" | "SDL" | "BFR" | "AOP" | "GIR" => replaced(replacement),
+            // As in the canonical form, each copy is zero in the beginning.
+            "SHR" => replaced(&format!("{replacement} = {{}}")),
             _ => Err("its operator has no edit of the text"),
         }
     }
@@ -144,9 +150,14 @@ impl Site<'_> {
 const NO_OPERANDS: &str = "the operands of its operator are not found in the text";
 const NO_PARENTHESES: &str = "its operands are no pieces of the text that parentheses could be put around";
 
+/// Returns the name of what a text calls.
+fn name_of(call: &str) -> &str {
+    call.split('(').next().unwrap_or_default().trim()
+}
+
 /// Returns an expression that does what an atomic of OpenCL C 1.x does, with a load and a store, and has its value.
 fn plain_atomic(call: &str) -> Result<String, &'static str> {
-    let name = call.split('(').next().unwrap_or_default().trim();
+    let name = name_of(call);
     if ["atomic_fetch", "atomic_exchange", "atomic_compare"].iter().any(|prefix| name.starts_with(prefix)) {
         return Err("C computes with atomic types only atomically");
     }
@@ -154,11 +165,12 @@ fn plain_atomic(call: &str) -> Result<String, &'static str> {
     let argument = |position: usize| arguments.get(position).ok_or("the arguments of its call are not found");
     let place = format!("(*({}))", argument(0)?);
     let old = "kassay_old";
-    let given = match operation(name).ok_or("its call is no atomic")? {
+    let operation = operation(name).or_else(|| operation_in_cuda(name)).ok_or("its call is no atomic")?;
+    let given = match operation {
         Operation::Inc | Operation::Dec => "1",
         _ => argument(1)?,
     };
-    let new = match operation(name).ok_or("its call is no atomic")? {
+    let new = match operation {
         Operation::Add | Operation::Inc => format!("{old} + kassay_given"),
         Operation::Sub | Operation::Dec => format!("{old} - kassay_given"),
         Operation::And => format!("{old} & kassay_given"),

@@ -48,7 +48,7 @@ struct Found {
 /// was compiled.
 ///
 /// # Errors
-/// `Caller` if there is no text of OpenCL C, or no syntax tree of it; those of clang's runs.
+/// `Caller` if there is no text of OpenCL C or CUDA, or no syntax tree of it; those of clang's runs.
 pub fn find(
     under_test: &KernelUnderTest<'_>,
     loaded: &Loaded,
@@ -58,7 +58,9 @@ pub fn find(
     jobs: usize,
 ) -> Result<SourceMutants> {
     if let Some(why) = without_text(loaded, options) {
-        return Err(Error::caller(why).help("give OpenCL C, or mutate the canonical form with --level canonical"));
+        return Err(
+            Error::caller(why).help("give OpenCL C or CUDA, or mutate the canonical form with --level canonical")
+        );
     }
     let ast = loaded.ast.as_ref().ok_or_else(|| Error::internal("source was read without its syntax tree"))?;
     let subject = Subject::of(under_test, Some(ast), sources);
@@ -90,7 +92,7 @@ pub fn without_text(loaded: &Loaded, options: &KernelOptions) -> Option<String> 
         return Some(format!("{source} has no source text whose mutants clang could compile"));
     }
     let language = options.language(&loaded.source);
-    (language != Language::OpenClC).then(|| format!("{source} is {}, whose text is not mutated", language.name()))
+    (language == Language::CppForOpenCl).then(|| format!("{source} is {}, whose text is not mutated", language.name()))
 }
 
 /// Finds the edits of mutants. Those that make the same edit by the same operator are one mutant.

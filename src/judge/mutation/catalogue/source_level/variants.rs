@@ -14,8 +14,8 @@ use kassay_ir::kernel::variants::{self, EditedFile};
 use kassay_ir::kernel::{canonical, implicit};
 use kassay_ir::llvm::{Linkage, View, passes};
 use kassay_ir::lower::spirv;
-use kassay_model::interface::{Arg, ArgSource};
-use kassay_model::options::KernelOptions;
+use kassay_model::interface::{Arg, ArgKind, ArgSource};
+use kassay_model::options::{KernelOptions, Language};
 
 use super::text_edit::TextEdit;
 use crate::coverage::build::{KernelFile, KernelUnderTest};
@@ -40,15 +40,17 @@ pub fn make(
         let text = text.ok_or_else(|| Error::caller(format!("{} changed while it was read", edit.file)))?;
         edited.push(EditedFile { path: edit.file.clone(), text });
     }
-    let sources = || original.interface.args.iter().map(|arg| &arg.source);
+    let args = &original.interface.args;
+    let sources = || args.iter().map(|arg| &arg.source);
     // Types are read only where pointers in structs become parameters.
     let lines_only = !sources().any(|source| matches!(source, ArgSource::Member { .. }));
-    let compiled = variants::compile(&loaded.source, options, &edited, lines_only, jobs)?;
+    let compiled = variants::compile(loaded, options, &edited, lines_only, jobs)?;
     let parts = Parts::of(&original.module);
-    let has_implicit = sources().any(|source| *source != ArgSource::Parameter);
-    let is_variable = |arg: &&Arg| matches!(arg.source, ArgSource::Variable { .. });
-    let variables = original.interface.args.iter().filter(is_variable).filter_map(|arg| arg.name.clone()).collect();
-    let reader = Reader { variables, loaded, entry: &original.entry, has_implicit, original: &parts };
+    // No parameter of CUDA is in shared memory: that is dynamic memory.
+    let is_local = |arg: &Arg| matches!(arg.kind, ArgKind::Local { .. });
+    let has_dynamic = options.language(&loaded.source) == Language::Cuda && args.iter().any(is_local);
+    let has_implicit = has_dynamic || sources().any(|source| *source != ArgSource::Parameter);
+    let reader = Reader { args, loaded, entry: &original.entry, has_implicit, original: &parts };
     let next = AtomicUsize::new(0);
     let worker = || -> Result<Vec<(usize, Made)>> {
         let machine = spirv::machine()?;
@@ -88,8 +90,8 @@ struct Reader<'a> {
     entry: &'a str,
     /// Whether the original has implicit arguments.
     has_implicit: bool,
-    /// The variables of the program that the original takes.
-    variables: Vec<String>,
+    /// What the original takes.
+    args: &'a [Arg],
     original: &'a Parts,
 }
 
@@ -114,8 +116,9 @@ impl Reader<'_> {
             ast: None,
             file_lookups: Vec::new(),
             sub_group_size: self.loaded.sub_group_size,
+            launched: Vec::new(),
         };
-        Ok(KernelFile::parse(context, &compiled)?.canonical(self.entry, self.loaded.format, &self.variables)?.0)
+        Ok(KernelFile::parse(context, &compiled)?.canonical(self.entry, self.loaded.format, self.args)?.0)
     }
 
     /// Reads one variant.

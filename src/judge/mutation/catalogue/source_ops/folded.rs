@@ -60,6 +60,7 @@ fn shallow(node: &Node) -> Node {
         opcode: node.opcode.clone(),
         is_postfix: node.is_postfix,
         name: node.name.clone(),
+        builtin: node.builtin.clone(),
         referenced: node.referenced.clone(),
         referenced_kind: node.referenced_kind.clone(),
         ty: node.ty.clone(),

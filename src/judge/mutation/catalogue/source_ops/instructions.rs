@@ -104,12 +104,17 @@ pub fn read(module: View<'_>, sites: &Sites) -> Vec<Code> {
                     handles.push((Place { function: f, block: b, instruction: i }, inst, is_reachable));
                 }
             }
-            function_code(own.cfg.function.clone(), &handles)
+            // What a library computes is no operator of the source, though it has the place of the call.
+            let is_of_library = |at: Place| {
+                let block = own.cfg.blocks.get(at.block.0);
+                block.and_then(|block| block.instructions.get(at.instruction)).is_some_and(|own| own.is_of_library)
+            };
+            function_code(own.cfg.function.clone(), &handles, &is_of_library)
         })
         .collect()
 }
 
-fn function_code(name: String, handles: &[(Place, Inst<'_>, bool)]) -> Code {
+fn function_code(name: String, handles: &[(Place, Inst<'_>, bool)], is_of_library: &dyn Fn(Place) -> bool) -> Code {
     let positions: HashMap<Inst<'_>, usize> = handles.iter().enumerate().map(|(i, (_, inst, _))| (*inst, i)).collect();
     let mut instructions: Vec<Instruction> =
         handles.iter().map(|(place, inst, reachable)| instruction(*place, *inst, *reachable, &positions)).collect();
@@ -122,6 +127,7 @@ fn function_code(name: String, handles: &[(Place, Inst<'_>, bool)]) -> Code {
         }
         if let Some(at) = instructions[i].location.as_ref().filter(|at| at.line > 0)
             && instructions[i].is_reachable
+            && !is_of_library(instructions[i].place)
         {
             by_spot.entry((at.line, at.column)).or_default().push(i);
         }

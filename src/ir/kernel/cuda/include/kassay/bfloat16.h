@@ -27,9 +27,17 @@ typedef __nv_bfloat162 __hip_bfloat162;
     KASSAY_BOTH __nv_bfloat16 operator O(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat16((float)a O (float)b); } \
     KASSAY_BOTH __nv_bfloat162 operator O(__nv_bfloat162 a, __nv_bfloat162 b) { return {a.x O b.x, a.y O b.y}; }       \
     KASSAY_BOTH __nv_bfloat16 &operator O##=(__nv_bfloat16 &a, __nv_bfloat16 b) { return a = a O b; }                  \
+    KASSAY_BOTH __nv_bfloat162 &operator O##=(__nv_bfloat162 &a, __nv_bfloat162 b) { return a = a O b; }               \
     KASSAY_BOTH __nv_bfloat16 NAME(__nv_bfloat16 a, __nv_bfloat16 b) { return a O b; }                                 \
     KASSAY_BOTH __nv_bfloat162 NAME##2(__nv_bfloat162 a, __nv_bfloat162 b) { return a O b; }
 KASSAY_BFLOAT(+, __hadd) KASSAY_BFLOAT(-, __hsub) KASSAY_BFLOAT(*, __hmul) KASSAY_BFLOAT(/, __hdiv)
+#define KASSAY_BFLOAT_COMPARISON(O, NAME)                                                                              \
+    KASSAY_BOTH bool operator O(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a O (float)b; }                      \
+    KASSAY_BOTH bool __h##NAME(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a O (float)b; }
+KASSAY_BFLOAT_COMPARISON(<, lt) KASSAY_BFLOAT_COMPARISON(>, gt) KASSAY_BFLOAT_COMPARISON(<=, le)
+KASSAY_BFLOAT_COMPARISON(>=, ge) KASSAY_BFLOAT_COMPARISON(==, eq) KASSAY_BFLOAT_COMPARISON(!=, ne)
+KASSAY_BOTH __nv_bfloat16 operator-(__nv_bfloat16 a) { return __nv_bfloat16(-(float)a); }
+KASSAY_BOTH __nv_bfloat162 operator-(__nv_bfloat162 a) { return {-a.x, -a.y}; }
 KASSAY_BOTH __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
 KASSAY_BOTH __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
 KASSAY_BOTH __nv_bfloat16 __double2bfloat16(double x) { return __nv_bfloat16(x); }

@@ -117,7 +117,8 @@ pub fn counterparts(subject: &Subject<'_>, id: &'static str, found: &mut Operato
     }
 }
 
-fn counterpart(operation: AtomicRmwOperation) -> Option<(AtomicOperation, &'static str)> {
+/// Returns the operation that takes another's place, with its word.
+pub fn counterpart(operation: AtomicRmwOperation) -> Option<(AtomicOperation, &'static str)> {
     use AtomicRmwOperation::*;
     Some(match operation {
         LLVMAtomicRMWBinOpAdd => (AtomicOperation::Sub, "sub"),

@@ -17,6 +17,7 @@ use super::line_directives::{self, EditedCopies, Overlay};
 pub struct EditedFile {
     /// The file as clang names it: the path as given, or as found on the include path.
     pub path: String,
+    /// Its bytes, in place of those on disk.
     pub text: Vec<u8>,
 }
 

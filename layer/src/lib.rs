@@ -25,6 +25,7 @@
 //! | [`driver`] | the drivers' original functions, which driver a handle belongs to, and what drivers tell of objects |
 //! | [`lock`], [`generation`] | locks that outlive failures; which process this is after forks |
 
+#![warn(missing_docs)]
 // The whole crate is a C boundary: nearly every function takes handles and pointers on trust, as OpenCL's specification
 // lets the driver below it do. An unsafe function says in its documentation what it trusts.
 #![allow(unsafe_op_in_unsafe_fn)]

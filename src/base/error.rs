@@ -137,7 +137,9 @@ impl Error {
 /// the 65,535 columns that debug information has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
+    /// Counts from 1; 0 if it is not known.
     pub line: u32,
+    /// Counts from 1, in bytes; 0 if it is not known.
     pub column: u32,
 }
 

@@ -16,9 +16,11 @@ use crate::files::private::temporary_file;
 /// A program and the Debian package that provides it.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
+    /// Its name, which is looked up on `PATH`.
     pub program: &'static str,
     /// Where the package installs it, for when it is not on `PATH`.
     pub fallback: &'static str,
+    /// The Debian package, for the message that it is missing.
     pub package: &'static str,
 }
 
@@ -94,6 +96,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// How a program ended.
 #[derive(Debug)]
 pub struct Ended {
+    /// Whether it succeeded, or what ended it.
     pub how: How,
     /// What it wrote to standard output and standard error.
     pub output: String,
@@ -102,6 +105,7 @@ pub struct Ended {
 /// The ways in which a program can end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
+    /// With exit code 0.
     Succeeded,
     /// It rejected its input.
     Refused,

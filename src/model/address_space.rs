@@ -3,10 +3,15 @@
 /// An OpenCL address space (OpenCL C 1.2, section 5.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum AddressSpace {
+    /// `__private`: of one work-item.
     Private,
+    /// `__global`: of all work-items.
     Global,
+    /// `__constant`: of all work-items, and only read.
     Constant,
+    /// `__local`: of one work-group.
     Local,
+    /// Any of the above but `__constant` (OpenCL C 2.0, section 6.5.5).
     Generic,
 }
 

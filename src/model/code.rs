@@ -78,6 +78,7 @@ pub enum Effort {
 /// How a kernel is lowered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LoweringOptions {
+    /// How much time optimising may take.
     pub effort: Effort,
     /// For targets with hooks: whether every access to global and local memory calls the executor, so that it can
     /// detect races and interrupt work-items there. If not, bounds are checked by the code itself, which is several
@@ -123,6 +124,7 @@ pub struct NativeCode {
     pub object: Vec<u8>,
     /// The kernel's name.
     pub entry: String,
+    /// The sites that hooks refer to by number.
     pub table: NativeTable,
 }
 

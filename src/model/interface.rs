@@ -10,16 +10,27 @@ pub use crate::sub_groups::SubGroups;
 /// A scalar type of OpenCL C (OpenCL C specification 6.1.1); `bool` cannot be a kernel argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Scalar {
+    /// `char`.
     I8,
+    /// `uchar`.
     U8,
+    /// `short`.
     I16,
+    /// `ushort`.
     U16,
+    /// `int`.
     I32,
+    /// `uint`.
     U32,
+    /// `long`.
     I64,
+    /// `ulong`.
     U64,
+    /// `half`.
     F16,
+    /// `float`.
     F32,
+    /// `double`.
     F64,
 }
 
@@ -106,10 +117,13 @@ impl Scalar {
 /// The type of a value in memory.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Type {
+    /// One scalar.
     Scalar(Scalar),
     /// 2, 3, 4, 8 or 16 lanes; three lanes occupy the space of four (OpenCL C specification 6.1.5).
     Vector(Scalar, u32),
+    /// So many elements of one type.
     Array(Box<Type>, u64),
+    /// A struct or union whose members are known.
     Struct(Struct),
     /// A pointer in a struct that is passed by value; an argument of its own belongs to it ([`ArgSource::Member`]).
     Pointer {
@@ -120,7 +134,9 @@ pub enum Type {
     },
     /// A pointer inside any other struct, or anything else that no test can supply; `size` in bytes.
     Opaque {
+        /// The type's name in messages.
         name: String,
+        /// In bytes.
         size: u64,
     },
 }
@@ -204,9 +220,13 @@ impl Type {
 /// Access qualifier of an image (or pipe) argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Access {
+    /// It is no image or pipe.
     None,
+    /// `read_only`.
     ReadOnly,
+    /// `write_only`.
     WriteOnly,
+    /// `read_write`.
     ReadWrite,
 }
 
@@ -225,11 +245,17 @@ impl Access {
 /// An image type of OpenCL C (OpenCL C specification 6.1.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum ImageKind {
+    /// `image1d_t`.
     D1,
+    /// `image1d_array_t`.
     D1Array,
+    /// `image1d_buffer_t`.
     D1Buffer,
+    /// `image2d_t`.
     D2,
+    /// `image2d_array_t`.
     D2Array,
+    /// `image3d_t`.
     D3,
     /// Depth images and multi-sample images: recognised, but no test can supply them yet.
     Other,
@@ -272,14 +298,19 @@ pub enum ArgKind {
     Value(Type),
     /// A pointer to `__global` or `__constant` memory, with the element type if the module records it.
     Buffer {
+        /// Type of an element, if the module records it.
         element: Option<Type>,
+        /// The pointer's address space.
         space: AddressSpace,
     },
     /// A pointer to `__local` memory.
     Local {
+        /// Type of an element, if the module records it.
         element: Option<Type>,
     },
+    /// An image.
     Image(ImageKind),
+    /// A `sampler_t`.
     Sampler,
     /// A type that no launch can supply (a queue, a pipe …), by name.
     Unsupported(String),
@@ -293,6 +324,7 @@ pub enum ArgSource {
     Parameter,
     /// A pointer in the struct that the kernel takes by value at position `parameter`.
     Member {
+        /// Position of the struct among the kernel's own parameters.
         parameter: u32,
         /// In bytes from the start of the struct.
         offset: u64,
@@ -300,13 +332,18 @@ pub enum ArgSource {
         path: Vec<Step>,
     },
     /// A program-scope variable in global memory (OpenCL C 2.0, 6.5.1), with its contents when the program is loaded.
-    Variable { initial: Arc<Vec<u8>> },
+    Variable {
+        /// The contents when the program is loaded.
+        initial: Arc<Vec<u8>>,
+    },
 }
 
 /// A step from a type to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Step {
+    /// The member with this name.
     Field(String),
+    /// The element with this index.
     Index(u64),
 }
 

@@ -7,12 +7,17 @@ use std::path::Path;
 pub enum KernelFile {
     /// OpenCL C, or C++ for OpenCL if an option says so.
     OpenClC,
+    /// C++ for OpenCL.
     CppForOpenCl,
     /// CUDA or HIP.
     Cuda,
+    /// LLVM IR as text.
     LlvmIr,
+    /// LLVM IR as bitcode.
     Bitcode,
+    /// A SPIR-V module.
     SpirV,
+    /// SPIR-V as `spirv-as` reads it.
     SpirVText,
 }
 

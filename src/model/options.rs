@@ -75,6 +75,7 @@ pub const CUDA_HEADERS: &str = "/kassay/cuda/include";
 /// The language of a kernel's source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
+    /// OpenCL C.
     OpenClC,
     /// C++ for OpenCL 1.0 or 2021.
     CppForOpenCl,

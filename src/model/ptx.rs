@@ -6,6 +6,7 @@ pub const TRIPLE: &str = "nvptx64-nvidia-nvcl";
 /// The architecture that code is made for, and the version of PTX: the oldest that have what is needed. The driver
 /// compiles the code for its device; it refuses code for a newer one.
 pub const ARCHITECTURE: &str = "sm_70";
+/// The version of PTX, as a feature of LLVM's target.
 pub const FEATURES: &str = "+ptx70";
 
 /// What results call this code.

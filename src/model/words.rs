@@ -8,7 +8,9 @@ use crate::kernel_files::KernelFile;
 /// A vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
+    /// `work-item`, `work-group`, `local memory`.
     OpenCl,
+    /// `thread`, `block`, `shared memory`.
     Cuda,
 }
 

@@ -27,11 +27,15 @@ pub struct Node {
 /// A value of TOML or JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
+    /// `true` or `false`.
     Bool(bool),
     /// Wide enough for every `long` and `ulong`.
     Integer(i128),
+    /// A number with a point or an exponent, or a TOML `inf` or `nan`.
     Float(f64),
+    /// A string.
     Text(String),
+    /// The elements of an array.
     List(Vec<Node>),
     /// Entries in file order.
     Table(Vec<Entry>),

@@ -32,11 +32,17 @@ pub struct Reach {
 /// A class of faults, with its name in suites and results and its words in reports and messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultClass {
+    /// An access outside its object.
     OutOfBounds,
+    /// An access through a null pointer.
     NullAccess,
+    /// A write to constant memory.
     ReadOnlyWrite,
+    /// An access at an address that is no multiple of the type's alignment.
     Misaligned,
+    /// A division of integers by 0, or one that overflows.
     Division,
+    /// A loop that does not end.
     NonTermination,
     /// An assertion that fails, or another trap.
     Assertion,

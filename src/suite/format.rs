@@ -143,6 +143,7 @@ pub struct FaultedSpec {
 /// The kind of a fault; see `kassay check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are those of `FaultClass`; the schema lists them")]
 pub enum FaultName {
     OutOfBounds,
     NullAccess,
@@ -168,6 +169,7 @@ pub struct PreemptionSpec {
 /// The forms in which a test may give an argument.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(untagged)]
+#[expect(missing_docs, reason = "the type of each says what it is; the schema has its text")]
 pub enum Form {
     /// A scalar, the components of a vector, or the values of a buffer.
     Plain(Node),
@@ -282,6 +284,7 @@ pub struct SamplerSpec {
 /// OpenCL's name of an addressing mode without the prefix `CL_ADDRESS_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names are OpenCL's; the schema lists them")]
 pub enum AddressingName {
     None,
     ClampToEdge,
@@ -293,6 +296,7 @@ pub enum AddressingName {
 /// OpenCL's name of a filter mode without the prefix `CL_FILTER_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names are OpenCL's; the schema lists them")]
 pub enum FilterName {
     Nearest,
     Linear,

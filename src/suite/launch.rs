@@ -18,16 +18,53 @@ pub struct ImageFormat {
 /// The kind of an image and its size in texels.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ImageShape {
-    D1 { width: u64 },
-    D1Array { width: u64, layers: u64 },
-    D1Buffer { width: u64 },
-    D2 { width: u64, height: u64 },
-    D2Array { width: u64, height: u64, layers: u64 },
-    D3 { width: u64, height: u64, depth: u64 },
+    /// `image1d_t`.
+    D1 {
+        /// In texels.
+        width: u64,
+    },
+    /// `image1d_array_t`.
+    D1Array {
+        /// In texels.
+        width: u64,
+        /// How many.
+        layers: u64,
+    },
+    /// `image1d_buffer_t`.
+    D1Buffer {
+        /// In texels.
+        width: u64,
+    },
+    /// `image2d_t`.
+    D2 {
+        /// In texels.
+        width: u64,
+        /// In texels.
+        height: u64,
+    },
+    /// `image2d_array_t`.
+    D2Array {
+        /// In texels.
+        width: u64,
+        /// In texels.
+        height: u64,
+        /// How many.
+        layers: u64,
+    },
+    /// `image3d_t`.
+    D3 {
+        /// In texels.
+        width: u64,
+        /// In texels.
+        height: u64,
+        /// In texels.
+        depth: u64,
+    },
 }
 
 /// The addressing mode of a sampler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[expect(missing_docs, reason = "the names are OpenCL's, without `CL_ADDRESS_`")]
 pub enum Addressing {
     None,
     ClampToEdge,
@@ -38,6 +75,7 @@ pub enum Addressing {
 
 /// The filter mode of a sampler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[expect(missing_docs, reason = "the names are OpenCL's, without `CL_FILTER_`")]
 pub enum Filter {
     Nearest,
     Linear,
@@ -58,13 +96,20 @@ pub enum ArgValue {
     Local(u64),
     /// An image; texels are stored row by row without padding.
     Image {
+        /// Its kind and size.
         shape: ImageShape,
+        /// What a texel consists of.
         format: ImageFormat,
+        /// Row by row, layer by layer, without padding.
         texels: Arc<Vec<u8>>,
     },
+    /// A `sampler_t`.
     Sampler {
+        /// What is read outside an image.
         addressing: Addressing,
+        /// Whether one texel is read, or several are interpolated.
         filter: Filter,
+        /// Whether coordinates run from 0 to 1.
         normalized: bool,
     },
 }

@@ -97,7 +97,9 @@ pub fn dense_scalar(ty: &Type) -> Option<Scalar> {
 /// A scalar's value. Integers keep all their bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
+    /// Of an integer type.
     Integer(i128),
+    /// Of a floating-point type, as a double.
     Float(f64),
 }
 

@@ -10,10 +10,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Paths in a form that holds them all.
 pub trait Paths: Sized {
+    /// The same paths as bytes, which any format can hold.
     type Bytes: Serialize + DeserializeOwned;
 
+    /// Returns the paths as bytes.
     fn to_bytes(&self) -> Self::Bytes;
 
+    /// Makes the paths of what [`Paths::to_bytes`] returned.
     fn of_bytes(bytes: Self::Bytes) -> Self;
 }
 

@@ -69,9 +69,12 @@ impl Limit {
 pub enum Failure {
     /// The child died of a signal or exited with an error code; `stderr` holds the last lines it wrote.
     Crashed {
+        /// How it ended, as the predicate of a sentence.
         how: String,
+        /// The last lines that it wrote to its standard error.
         stderr: String,
     },
+    /// The child was not done after this time and was killed.
     TimedOut(Duration),
     /// The caller's deadline passed.
     Late,

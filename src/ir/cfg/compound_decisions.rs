@@ -36,6 +36,7 @@ pub struct CompoundDecision {
     /// Its conditions, as positions in [`super::sites::FunctionSites::conditions`]; in the order of evaluation, if that
     /// is known.
     pub conditions: Vec<usize>,
+    /// How its value follows from those of the conditions, or why MC/DC cannot be measured.
     pub evaluation: Result<Evaluation, Unmeasured>,
 }
 
@@ -72,6 +73,7 @@ impl fmt::Display for Unmeasured {
 pub struct Leaf {
     /// The condition's number in the graph.
     pub condition: usize,
+    /// Where the graph reads it.
     pub place: LeafPlace,
 }
 
@@ -79,9 +81,19 @@ pub struct Leaf {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafPlace {
     /// The branch of this block takes this successor if the condition is true.
-    Branch { block: BlockIndex, when_true: usize },
+    Branch {
+        /// The block that branches.
+        block: BlockIndex,
+        /// The position of the successor that is taken if the condition is true.
+        when_true: usize,
+    },
     /// The `phi` receives the value from this block.
-    PhiOperand { block: BlockIndex, phi: (BlockIndex, usize) },
+    PhiOperand {
+        /// The predecessor that the value comes from.
+        block: BlockIndex,
+        /// Block and position of the `phi`.
+        phi: (BlockIndex, usize),
+    },
 }
 
 impl LeafPlace {

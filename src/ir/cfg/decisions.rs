@@ -15,15 +15,31 @@ pub enum Event {
     /// Control took this edge.
     Edge(Edge),
     /// Control left `block` while the condition of the `select` at position `instruction` in it was `truth`.
-    Select { block: BlockIndex, instruction: usize, truth: bool },
+    Select {
+        /// The block that control leaves.
+        block: BlockIndex,
+        /// Position of the `select` in it.
+        instruction: usize,
+        /// The value of its condition.
+        truth: bool,
+    },
     /// Control left `block` while the value that the boolean `phi` (block and position) receives from it was `truth`.
-    PhiOperand { block: BlockIndex, phi: (BlockIndex, usize), truth: bool },
+    PhiOperand {
+        /// The predecessor that control leaves.
+        block: BlockIndex,
+        /// Block and position of the `phi`.
+        phi: (BlockIndex, usize),
+        /// The value that it receives.
+        truth: bool,
+    },
 }
 
 /// One outcome of a decision or condition: covered by any of its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
+    /// Its name in results, unique within the decision or condition: `true`, `false`, `case 1`, `default`.
     pub label: String,
+    /// What shows it; any of them suffices.
     pub events: Vec<Event>,
 }
 
@@ -32,19 +48,23 @@ pub struct Outcome {
 pub struct Decision {
     /// `if`, `?:`, `switch`, or `branch` if the IR does not show which.
     pub construct: &'static str,
+    /// Where its condition begins in the source; `None` without debug information.
     pub location: Option<DebugLocation>,
     /// The block in which its evaluation begins; for a `select` also the instruction's
     /// position, otherwise `usize::MAX`.
     pub place: (BlockIndex, usize),
+    /// In the order of results.
     pub outcomes: Vec<Outcome>,
 }
 
 /// An operand of a short-circuit decision.
 #[derive(Debug, Clone)]
 pub struct Condition {
+    /// Where it begins in the source; `None` without debug information.
     pub location: Option<DebugLocation>,
     /// As in [`Decision::place`].
     pub place: (BlockIndex, usize),
+    /// `true` and `false`.
     pub outcomes: Vec<Outcome>,
 }
 

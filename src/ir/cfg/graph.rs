@@ -23,7 +23,9 @@ impl BlockIndex {
 /// An edge: the block that it leaves, and its position among the terminator's successors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
+    /// The block that it leaves.
     pub block: BlockIndex,
+    /// Position among the successors of the terminator.
     pub successor: usize,
 }
 
@@ -38,8 +40,10 @@ pub enum Terminator {
     Branch,
     /// A `switch`: successor 0 is the default, successor `i` belongs to `cases[i - 1]`.
     Switch {
+        /// The values of the cases, sign-extended, in the order of the successors after the default.
         cases: Vec<i64>,
     },
+    /// `unreachable`.
     Unreachable,
 }
 
@@ -48,6 +52,7 @@ pub enum Terminator {
 pub struct BlockInfo {
     /// clang's label, or the user's; empty if names were discarded, of this block or of others of the function.
     pub label: String,
+    /// How it ends.
     pub terminator: Terminator,
     /// For a branch or switch: the source position at which its condition begins, as far as debug locations show it.
     pub condition_location: Option<DebugLocation>,
@@ -60,13 +65,16 @@ pub struct BlockInfo {
     /// Whether the terminator carries `llvm.loop` metadata, by which clang marks the back edges of `for`,
     /// `while` and `do`.
     pub ends_loop: bool,
+    /// In order, the terminator last.
     pub instructions: Vec<InstInfo>,
 }
 
 /// What the analyses need to know about an instruction.
 #[derive(Debug, Clone)]
 pub struct InstInfo {
+    /// Where it comes from; `None` without debug information.
     pub location: Option<DebugLocation>,
+    /// What the analyses know it as.
     pub kind: InstKind,
     /// Whether it is inlined code of a header that kassay brings or the system has ([`LIBRARY`]).
     pub is_of_library: bool,
@@ -99,39 +107,53 @@ pub enum InstKind {
     Call(String),
     /// A `select` on a scalar condition. `as_number`: it chooses between 1 and 0, as when a bool is widened.
     Select {
+        /// Whether it chooses between 1 and 0.
         as_number: bool,
+        /// Where its condition begins in the source, as far as debug locations show it.
         condition_location: Option<DebugLocation>,
     },
     /// A `phi` of type `i1`, with its incoming blocks and values.
     BoolPhi(Vec<(BlockIndex, Incoming)>),
     /// A `phi` of another type.
     Phi,
+    /// A `store`.
     Store,
+    /// An `alloca`.
     Alloca,
+    /// A `ret`.
     Return,
+    /// An unconditional branch.
     Goto,
+    /// Any other instruction.
     Other,
 }
 
 /// A value that a boolean `phi` receives from a predecessor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Incoming {
+    /// This constant.
     Constant(bool),
     /// Another boolean `phi`, by block and position.
     Phi(BlockIndex, usize),
     /// Another boolean `phi`, negated an odd number of times, or an even one.
     NotPhi {
+        /// The block of the other `phi`.
         block: BlockIndex,
+        /// The position of the other `phi` in its block.
         phi: usize,
+        /// Whether it is negated an odd number of times.
         is_negated: bool,
     },
+    /// Any other value.
     Other,
 }
 
 /// One function of the canonical form.
 #[derive(Debug, Clone)]
 pub struct Cfg {
+    /// Its name in the module.
     pub function: String,
+    /// By position, the entry block first.
     pub blocks: Vec<BlockInfo>,
     /// Node `i` is block `i`; an edge's weight is its position among the terminator's successors.
     pub graph: DiGraph<(), usize>,

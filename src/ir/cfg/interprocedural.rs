@@ -14,7 +14,9 @@ use crate::llvm::{Function, Inst, Opcode, Value};
 pub struct Place<'m> {
     /// The function's position among those analysed.
     pub function: FunctionIndex,
+    /// The block, in the function's control-flow graph.
     pub block: BlockIndex,
+    /// The instruction itself.
     pub inst: Inst<'m>,
 }
 
@@ -23,7 +25,9 @@ pub type StateOf<'m, A> = State<<A as Analysis<'m>>::Location, <A as Analysis<'m
 
 /// An analysis of the values in functions.
 pub trait Analysis<'m> {
+    /// What has an element of the lattice.
     type Location: Copy + Eq + Hash;
+    /// What is known of a location.
     type Element: Lattice;
 
     /// The location of a value.

@@ -12,6 +12,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 /// The natural loop of all back edges to one header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NaturalLoop {
+    /// Position of the block through which control enters it.
     pub header: usize,
     /// All nodes, including the header.
     pub blocks: BTreeSet<usize>,

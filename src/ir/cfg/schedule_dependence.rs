@@ -29,8 +29,11 @@ pub enum Origin {
 /// The use that such a value reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sink {
+    /// The address of an access.
     Address,
+    /// The condition of a branch or `switch`.
     Branch,
+    /// An argument of a barrier.
     Barrier,
     /// The divisor of an integer division, which may trap.
     Divisor,
@@ -39,7 +42,9 @@ pub enum Sink {
 /// A value that can differ between interleavings and influences the kernel's behaviour.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
+    /// What it influences.
     pub sink: Sink,
+    /// Where that is in the source; `None` without debug information.
     pub location: Option<DebugLocation>,
     /// One of the origins of the value.
     pub origin: Origin,

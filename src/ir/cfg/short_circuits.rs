@@ -26,6 +26,7 @@ pub struct Group {
 /// The groups of a function.
 #[derive(Debug, Default)]
 pub struct ShortCircuits {
+    /// In the order of their first blocks.
     pub groups: Vec<Group>,
     /// For each leaf: the position of its group.
     of_leaf: HashMap<BlockIndex, usize>,

@@ -27,13 +27,19 @@ use crate::llvm::{DebugLocation, Function, LAST_COLUMN, MetadataKind, View};
 /// The metric that a site belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SiteKind {
+    /// An outcome of a decision.
     Branch,
+    /// An outcome of an operand of a short-circuit decision.
     Condition,
+    /// A loop class of a loop.
     Loop,
+    /// A barrier.
     Barrier,
+    /// A statement of the source.
     Statement,
     /// A region of code between branch points (LIU 5.2).
     Region,
+    /// A line of the source with code.
     Line,
     /// A decision of two conditions or more, whose outcomes are its test vectors (MC/DC).
     Decision,
@@ -77,7 +83,9 @@ impl SiteKind {
 pub enum LoopClass {
     /// The body was not executed.
     Zero,
+    /// The body was executed once.
     One,
+    /// The body was executed more than once.
     Many,
     /// The condition became false.
     Boundary,
@@ -98,7 +106,9 @@ impl LoopClass {
 /// An observation that shows that an outcome is covered, relative to a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fact {
+    /// Control passed here, with this outcome.
     Event(Event),
+    /// This block was executed.
     Block(BlockIndex),
     /// An entry of the loop (by its position in [`FunctionSites::loops`]) had this class.
     Loop(usize, LoopClass),

@@ -15,9 +15,15 @@ pub enum Slots {
     /// For hosts of a user's own: one per work-group, as many as the buffer has room for; all groups beyond these share
     /// the last one. The host writes the buffer's length into the header ([`header::LENGTH`]), the kernel its number
     /// (`id`) and the launch's range.
-    Bounded { id: u32 },
+    Bounded {
+        /// The number that the kernel writes into the header ([`header::ID`]).
+        id: u32,
+    },
     /// Likewise, with a slot per work-item, as with `Items`. Work-items beyond the last slot record nothing.
-    BoundedItems { id: u32 },
+    BoundedItems {
+        /// The number that the kernel writes into the header ([`header::ID`]).
+        id: u32,
+    },
 }
 
 impl Slots {
@@ -38,6 +44,7 @@ impl Slots {
 /// The coverage part of the probe buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoverageLayout {
+    /// How many slots there are, and whose.
     pub slots: Slots,
     /// Words of coverage bits per slot.
     pub words: u32,
@@ -177,8 +184,11 @@ pub mod slot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum FaultKind {
+    /// A work-item made more loop iterations than it may.
     Fuel = 1,
+    /// An access lies outside its object.
     OutOfBounds = 2,
+    /// An integer is divided by zero, or the quotient overflows.
     Division = 3,
     Trap = 4,
 }

@@ -72,9 +72,13 @@ fn make(wanted: Wanted, bitcode: &[u8]) -> Result<Vec<u8>> {
 pub enum PendingCode {
     /// Found in the cache.
     Cached(NativeCode),
+    /// A process of its own is making it.
     Running {
+        /// The process.
         attempt: Box<Attempt>,
+        /// Where the cache is to keep it; `None` without a cache.
         key: Option<Key>,
+        /// The kernel's name.
         entry: String,
     },
 }

@@ -15,6 +15,7 @@ pub const HIDDEN_CONDITION: &str = "HiddenCondition";
 /// The functions with bodies of one translation unit, in source order, including those of included files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ast {
+    /// In source order.
     pub functions: Vec<Function>,
     /// Values of enumeration constants, by the id that [`Node::referenced`] gives.
     pub enum_values: HashMap<Arc<str>, i64>,
@@ -33,7 +34,9 @@ impl Ast {
 /// A function definition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
+    /// Its name in the source.
     pub name: String,
+    /// Whether it is declared `__kernel`.
     pub is_kernel: bool,
     /// Position of the name.
     pub location: Position,
@@ -90,9 +93,11 @@ pub struct Node {
     pub cast_kind: Option<Arc<str>>,
     /// Value of a literal or constant expression, in decimal.
     pub value: Option<String>,
+    /// Whether an `if` has an `else`.
     pub has_else: bool,
     /// Whether a case label is a range (`case 1 ... 3`).
     pub is_range: bool,
+    /// In clang's order.
     pub children: Vec<Node>,
 }
 
@@ -147,7 +152,9 @@ impl Node {
 /// From the first character of the first token to the first character of the last token.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Range {
+    /// The first character of its first token.
     pub begin: Position,
+    /// The first character of its last token.
     pub end: Position,
 }
 
@@ -155,7 +162,9 @@ pub struct Range {
 /// it is spelt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Position {
+    /// The token itself, or the outermost macro that it comes from.
     pub expansion: Loc,
+    /// Where a token that comes from a macro is spelt.
     pub spelling: Option<Loc>,
     /// Whether the token comes from a macro argument.
     pub is_macro_arg: bool,

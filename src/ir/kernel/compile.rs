@@ -37,7 +37,9 @@ pub enum Format {
     OpenClC,
     /// LLVM IR as text.
     LlvmIr,
+    /// LLVM IR as bitcode.
     Bitcode,
+    /// A SPIR-V module.
     SpirV,
     /// SPIR-V as text, as spirv-as reads it.
     SpirVText,

@@ -13,14 +13,18 @@ use super::folding;
 /// The constructs of one function, in source order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FunctionConstructs {
+    /// The function's name.
     pub function: String,
+    /// Whether it is declared `__kernel`.
     pub is_kernel: bool,
+    /// In source order.
     pub constructs: Vec<Construct>,
 }
 
 /// A construct and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Construct {
+    /// What it is.
     pub kind: Kind,
     /// The complete construct; a `?:` begins at its condition.
     pub range: Range,
@@ -33,28 +37,39 @@ pub struct Construct {
 /// The kind of a construct.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
+    /// An `if`.
     If {
+        /// Whether it has an `else`.
         has_else: bool,
     },
+    /// A `switch`.
     Switch {
+        /// Its `case` labels, in order.
         cases: Vec<Case>,
+        /// Whether it has a `default`.
         has_default: bool,
     },
     /// `?:` on a scalar condition.
     Ternary,
+    /// A `for`, `while` or `do`.
     Loop {
+        /// Its keyword.
         form: LoopForm,
         /// `false` where the body runs exactly once: `do {} while (0)`, `for (;;) { break; }`.
         is_loop: bool,
         /// Whether it has a condition that is not constant.
         has_boundary: bool,
     },
+    /// A call of a barrier.
     Barrier {
+        /// The name of the builtin.
         callee: Arc<str>,
     },
     /// A maximal tree of `&&` and `||`, looking through parentheses, `!` and implicit casts.
     ShortCircuit {
+        /// Its operands, in order of evaluation.
         leaves: Vec<Leaf>,
+        /// What its value decides.
         context: Context,
     },
 }
@@ -62,6 +77,7 @@ pub enum Kind {
 /// A `case` label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
+    /// Where the keyword is.
     pub at: Position,
     /// First and last value, which differ only for a range; `None` if they cannot be evaluated here.
     pub values: Option<(i128, i128)>,
@@ -69,6 +85,7 @@ pub struct Case {
 
 /// The keyword of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are C's keywords")]
 pub enum LoopForm {
     For,
     While,
@@ -78,6 +95,7 @@ pub enum LoopForm {
 /// An operand of a short-circuit decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
+    /// From its first to its last token.
     pub range: Range,
     /// Whether it has no branch: it is constant, or a constant before it keeps it from being evaluated.
     pub is_folded: bool,
@@ -97,13 +115,19 @@ pub enum Context {
 /// The number of constructs of each kind, without the folded ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// `if` statements.
     pub ifs: usize,
+    /// `switch` statements.
     pub switches: usize,
     /// `case` labels.
     pub cases: usize,
+    /// `?:` on scalar conditions.
     pub ternaries: usize,
+    /// `for`, `while` and `do` loops that may repeat their bodies.
     pub loops: usize,
+    /// Calls of barriers.
     pub barriers: usize,
+    /// Trees of `&&` and `||`.
     pub short_circuits: usize,
     /// Operands of short-circuit decisions.
     pub leaves: usize,

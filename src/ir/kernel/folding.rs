@@ -24,7 +24,9 @@ pub fn value(ast: &Ast, node: &Node) -> Option<Value> {
 /// A number in C's arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
+    /// Of an integer type.
     Integer(i128),
+    /// Of a floating-point type.
     Float(f64),
 }
 

@@ -6,7 +6,9 @@ use crate::llvm::{DebugLocation, Inst, Location, MetadataClass, MetadataKind, No
 /// A source location and the function that contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Frame {
+    /// The function's name.
     pub function: String,
+    /// Where in it.
     pub location: DebugLocation,
 }
 

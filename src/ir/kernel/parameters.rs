@@ -5,6 +5,7 @@ use crate::llvm::{AddressSpace, AttributeIndex, Function, Inst, Node, Operand, T
 /// A function with one more parameter, which has taken the body of another one over.
 #[derive(Debug)]
 pub struct Extended<'m> {
+    /// The function that has the parameter, the name and the body.
     pub function: Function<'m>,
     /// The parameter that it has more.
     pub parameter: Value<'m>,

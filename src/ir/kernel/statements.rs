@@ -36,6 +36,7 @@ pub struct Statement {
 
 /// The kind of a statement; for control statements, that of the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are C's keywords, and `Expression`")]
 pub enum StatementKind {
     If,
     Switch,
@@ -78,9 +79,13 @@ pub struct Region {
 /// The part of a control statement that a region lies in.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arm {
+    /// The body of a function.
     Function,
+    /// What an `if` executes if its condition is true.
     Then,
+    /// What follows `else`.
     Else,
+    /// The body of a loop.
     LoopBody,
     /// A switch's body before any label.
     SwitchBody,

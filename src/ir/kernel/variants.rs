@@ -18,6 +18,7 @@ use super::line_directives::EditedCopies;
 pub struct EditedFile {
     /// The file as clang names it: the path as given, or as found on the include path.
     pub path: String,
+    /// Its bytes, in place of those on disk.
     pub text: Vec<u8>,
 }
 

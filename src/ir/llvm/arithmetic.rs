@@ -9,6 +9,7 @@ use super::text::name as c_name;
 /// Implements a method of the builder for each binary operator.
 macro_rules! binary {
     ($($name:ident $opcode:ident)*) => {$(
+        #[doc = concat!("Builds a `", stringify!($name), "` of two values of the same type.")]
         pub fn $name(&self, x: impl Into<Value<'m>>, y: impl Into<Value<'m>>, name: &str) -> Value<'m> {
             self.binary(Opcode::$opcode, x, y, name)
         }
@@ -18,6 +19,7 @@ macro_rules! binary {
 /// Implements a method of the builder for each cast.
 macro_rules! cast {
     ($($name:ident $opcode:ident)*) => {$(
+        #[doc = concat!("Builds a `", stringify!($name), "` of a value to `ty`.")]
         pub fn $name(&self, value: impl Into<Value<'m>>, ty: Type<'m>, name: &str) -> Value<'m> {
             self.cast(Opcode::$opcode, value, ty, name)
         }

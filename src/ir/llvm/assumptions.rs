@@ -170,7 +170,9 @@ fn values(count: u32) -> impl Iterator<Item = AttributeIndex> {
 /// A function or a call.
 #[derive(Debug, Clone, Copy)]
 pub enum Holder<'m> {
+    /// A function, whose attributes hold for all calls.
     Function(Function<'m>),
+    /// A call, whose attributes hold for it alone.
     Call(Inst<'m>),
 }
 

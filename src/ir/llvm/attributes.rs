@@ -7,7 +7,9 @@ use super::narrow::{Call, KnownAttribute, NumberAttribute, TextAttribute, TypeAt
 /// Where attributes stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttributeIndex {
+    /// Of the function itself, or of a call.
     Function,
+    /// Of the result.
     Result,
     /// A parameter or argument, from 0.
     Parameter(u32),

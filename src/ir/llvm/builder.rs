@@ -15,6 +15,7 @@ pub enum Position<'m> {
     Before(Inst<'m>),
     /// Before an instruction and its debug records.
     BeforeRecords(Inst<'m>),
+    /// After all instructions of a block.
     AtEnd(Block<'m>),
 }
 

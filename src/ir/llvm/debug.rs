@@ -19,8 +19,11 @@ pub const LAST_COLUMN: u32 = u16::MAX as u32;
 /// not known).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DebugLocation {
+    /// The file, as the module names it.
     pub file: String,
+    /// Counts from 1; 0: code without a line.
     pub line: u32,
+    /// Counts from 1; 0: it is not known.
     pub column: u32,
 }
 

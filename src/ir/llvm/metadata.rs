@@ -25,8 +25,11 @@ pub struct Node<'m> {
 /// An operand of a metadata node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operand<'m> {
+    /// `null`, or an operand of a kind that is not read.
     Nothing,
+    /// A string.
     Text(String),
+    /// Another node.
     Node(Node<'m>),
     /// A constant.
     Value(Value<'m>),

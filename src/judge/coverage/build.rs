@@ -42,7 +42,9 @@ pub struct KernelUnderTest<'c> {
     pub entry: String,
     /// How `module` was optimised.
     pub level: Level,
+    /// Its arguments, types and attributes.
     pub interface: Interface,
+    /// The places whose coverage is measured, and where mutants are.
     pub sites: Sites,
     /// How it is lowered to run tests.
     pub lowering: LoweringOptions,

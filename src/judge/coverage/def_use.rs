@@ -21,7 +21,9 @@ use super::build::KernelUnderTest;
 /// Code that reports definitions and uses, and its pairs.
 #[derive(Debug)]
 pub struct DefUseCode {
+    /// The code, for the simulator.
     pub code: Arc<NativeCode>,
+    /// Its definitions, uses and pairs.
     pub plan: DefUsePlan,
 }
 
@@ -30,6 +32,7 @@ pub struct DefUseCode {
 pub struct Followed {
     /// Name of the test.
     pub name: String,
+    /// The pairs that it exercised.
     pub exercised: Exercised,
     /// Kernel time; `None` if the launch did not complete.
     pub time: Option<Duration>,

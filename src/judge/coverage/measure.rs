@@ -17,6 +17,7 @@ use super::tally::{self, Probe};
 /// Options for running tests.
 #[derive(Debug, Clone)]
 pub struct MeasureOptions {
+    /// Wall-clock limit of one run.
     pub timeout: Duration,
     /// The number of runs of each version of the kernel, for the ratio of times.
     pub repeats: u32,
@@ -24,11 +25,15 @@ pub struct MeasureOptions {
 
 /// A loaded kernel, without and with probes.
 pub struct Programs<'a> {
+    /// The kernel without probes.
     pub plain: ProgramId,
+    /// The kernel with probes.
     pub instrumented: ProgramId,
     /// For tests that map work-groups on devices.
     pub mapped: Option<MappedPrograms>,
+    /// What the bits of the probe buffer mean.
     pub plan: &'a CoveragePlan,
+    /// The sites that they cover.
     pub sites: &'a Sites,
     /// Whether the kernel has operations whose precision is up to the device.
     pub inexact: bool,
@@ -37,14 +42,18 @@ pub struct Programs<'a> {
 /// Both versions of a kernel that reads its ids through a map.
 #[derive(Debug, Clone, Copy)]
 pub struct MappedPrograms {
+    /// The kernel without probes.
     pub plain: MappedProgram,
+    /// The kernel with probes.
     pub instrumented: ProgramId,
 }
 
 /// The outcome of one test: its row for the result, and its tally if the run with probes completed.
 #[derive(Debug)]
 pub struct Measured {
+    /// How the test ended, as results show it.
     pub outcome: TestOutcome,
+    /// What it covered; `None` if the run with probes did not complete.
     pub tally: Option<TestTally>,
     /// Kernel time with probes divided by the original's.
     pub ratio: Option<f64>,

@@ -20,6 +20,7 @@ use super::tally::{self, Probe, SiteTally};
 /// Code with coverage probes, a slot for each work-group, and with hooks that report comparisons.
 #[derive(Debug)]
 pub struct ObservedCode {
+    /// The code, for the simulator.
     pub code: Arc<NativeCode>,
     /// How many comparisons are reported.
     pub comparisons: u32,

@@ -22,8 +22,11 @@ pub struct TestTally {
 /// A site as metrics and results need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteRow<'a> {
+    /// Its id in results.
     pub id: &'a str,
+    /// Its metric.
     pub kind: SiteKind,
+    /// The construct of the source: `if`, `for`, `switch`.
     pub construct: &'a str,
     /// Name of the function that contains it.
     pub function: &'a str,

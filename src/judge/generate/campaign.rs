@@ -58,7 +58,9 @@ pub(super) fn build_limits(constraints: &UserConstraints, options: &Options) -> 
 /// Parameters of one generation.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// What all random choices follow from.
     pub seed: u64,
+    /// When the search ends.
     pub limits: Limits,
     /// Whether outcomes that fuzzing leaves uncovered are solved for.
     pub solve: bool,
@@ -75,10 +77,15 @@ pub struct Options {
 /// The generated suite with its coverage and goals.
 #[derive(Debug, Clone)]
 pub struct Generated {
+    /// The inputs that were kept.
     pub tests: Vec<TestInput>,
+    /// What they cover together.
     pub coverage: Coverage,
+    /// What was sought, and what became of it.
     pub goals: Vec<Goal>,
+    /// Totals for results.
     pub summary: GenerateSummary,
+    /// What users have to know about it, one sentence each.
     pub notes: Vec<String>,
     /// What the seeds are and teach, if there are any.
     pub from: Option<SeedReport>,

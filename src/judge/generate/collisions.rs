@@ -48,6 +48,7 @@ type ScalarKey = (u32, u64);
 /// A launch in which two work-items may conflict.
 #[derive(Debug, Clone)]
 pub struct Suspect {
+    /// The launch, as it would be run.
     pub launch: GeneratedLaunch,
     /// The argument in whose memory they do; `None`: a local variable.
     pub argument: Option<u32>,

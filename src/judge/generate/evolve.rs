@@ -23,7 +23,9 @@ use super::planned_launch::GeneratedLaunch;
 /// Parameters of the search. SIMULEE's are the defaults.
 #[derive(Debug, Clone)]
 pub struct EvolutionParameters {
+    /// Launches in a generation.
     pub population: usize,
+    /// Generations, unless a conflict is found before.
     pub generations: usize,
     /// The search ends below this score.
     pub accept: f64,
@@ -46,7 +48,9 @@ impl Default for EvolutionParameters {
 /// A launch with the memory it accesses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
+    /// The launch.
     pub launch: GeneratedLaunch,
+    /// The memory that its work-items access.
     pub footprint: Footprint,
 }
 

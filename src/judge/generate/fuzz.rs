@@ -21,7 +21,9 @@ const REPAIR_DIVISOR_SOME: u32 = 10;
 /// The part of the search's time and launches that fuzzing may use.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
+    /// When fuzzing has to end.
     pub end: Instant,
+    /// The most launches; `None`: any number.
     pub max_execs: Option<u64>,
     /// Whether solving follows.
     pub solving: bool,

@@ -28,6 +28,7 @@ use super::seeds::Seeds;
 pub struct ArgConstraints {
     /// Whether values other than the first ones are tried.
     pub fuzz: bool,
+    /// What it is for, if the user says so instead of the code.
     pub role: Option<Role>,
     /// For buffers and local memory: number of elements.
     pub size: Option<u64>,
@@ -35,6 +36,7 @@ pub struct ArgConstraints {
     pub value: Option<ArgValue>,
     /// Bounds of its numbers, inclusive.
     pub least: Option<Number>,
+    /// The greatest of its numbers; `None`: that of its type.
     pub greatest: Option<Number>,
 }
 

@@ -19,7 +19,9 @@ use crate::coverage::build::KernelUnderTest;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
+    /// An input that was kept.
     Test(Box<TestEntry>),
+    /// The final state of an outcome that was sought.
     Goal(Box<Goal>),
     /// Goal `mutants`: an input that kills mutants.
     Killer(Box<TestEntry>),
@@ -38,13 +40,17 @@ impl Entry {
 /// An input that was kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TestEntry {
+    /// The test's name in the suite.
     pub name: String,
+    /// What found it.
     pub by: By,
     /// Seconds from the start until it was found.
     pub time_s: f64,
+    /// What the search had tried by then.
     pub tried: SearchStatistics,
     pub(super) genotype: Option<Genotype>,
     launch: StoredLaunch,
+    /// Assumptions under which it was made.
     pub preconditions: Vec<String>,
 }
 

@@ -34,6 +34,7 @@ pub enum Role {
     Data,
     /// Local memory.
     Local,
+    /// A sampler.
     Sampler,
     /// Neither read nor written.
     Unused,
@@ -46,8 +47,11 @@ pub enum Contents {
     Data,
     /// Indices into another region, in units of `scale` elements; distinct if they say where to write.
     Indices {
+        /// The region that they point into.
         target: Region,
+        /// Elements of it for each step of the index.
         scale: u64,
+        /// Whether no two are equal.
         distinct: bool,
         /// Number of elements of the array that they index, if its type gives it.
         room: Option<u64>,
@@ -61,6 +65,7 @@ pub enum Contents {
 /// The inferred properties of one argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgModel {
+    /// What the argument is for.
     pub role: Role,
     /// For buffers: what their contents are for.
     pub contents: Contents,
@@ -102,9 +107,11 @@ pub struct ScalarModel {
     pub arg: u32,
     /// Byte offset within the argument.
     pub offset: u64,
+    /// Its type.
     pub scalar: Scalar,
     /// Name in messages, such as `n` or `size.s1`.
     pub name: String,
+    /// What it is for.
     pub role: Role,
     pub(crate) lower_bounds: Vec<LowerBound>,
     pub(crate) upper_bounds: Vec<UpperBound>,
@@ -119,6 +126,7 @@ pub struct ScalarModel {
 pub struct GroupRules {
     /// `reqd_work_group_size`.
     pub required: Option<[u64; 3]>,
+    /// `work_group_size_hint`.
     pub hint: Option<[u64; 3]>,
     /// The code relies on exactly this size.
     pub exactly: [Option<u64>; 3],
@@ -143,11 +151,13 @@ impl GroupRules {
 /// A kernel's interface and what is inferred from its code.
 #[derive(Debug, Clone)]
 pub struct KernelModel {
+    /// The kernel's interface.
     pub interface: Interface,
     /// By position.
     pub args: Vec<ArgModel>,
     /// All scalars passed by value.
     pub scalars: Vec<ScalarModel>,
+    /// The sizes of work-groups.
     pub groups: GroupRules,
     /// Number of dimensions in which the kernel queries ids: 1 to 3.
     pub dims: u32,

@@ -36,6 +36,7 @@ impl PlannedLaunch {
 /// A launch built by kassay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeneratedLaunch {
+    /// The launch itself.
     pub launch: Launch,
     /// Unique among the launches of a kernel.
     pub name: String,

@@ -89,12 +89,17 @@ pub struct Limits {
 /// An input that ran, with its coverage. It becomes a test if it is kept.
 #[derive(Debug, Clone)]
 pub struct TestInput {
+    /// Its name in the suite.
     pub name: String,
+    /// What found it.
     pub by: By,
     /// How it was made; `None` for finished launches.
     pub(super) genotype: Option<Genotype>,
+    /// What ran.
     pub launch: Launch,
+    /// Assumptions under which it was made.
     pub preconditions: Vec<String>,
+    /// By site: what it covered.
     pub tally: Vec<SiteTally>,
     /// By outcome, in the order of [`outcomes`].
     pub covers: Vec<bool>,
@@ -114,6 +119,7 @@ impl TestInput {
 /// The circumstances under which an outcome was covered first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FirstCover {
+    /// What found the input.
     pub by: By,
     /// Time since the search began.
     pub after: Duration,
@@ -126,7 +132,9 @@ pub enum StopReason {
     Covered,
     /// Too many attempts in a row gained nothing.
     Fruitless,
+    /// The time was up.
     OutOfTime,
+    /// The limit of launches was reached.
     OutOfExecutions,
     /// No argument may be changed.
     NothingToChange,
@@ -141,6 +149,7 @@ pub struct SearchResult {
     pub first: Vec<Option<FirstCover>>,
     /// By outcome: whether a launch without faults covers it.
     pub clean: Vec<bool>,
+    /// What was tried.
     pub statistics: SearchStatistics,
 }
 
@@ -171,18 +180,25 @@ pub struct SearchStatistics {
 /// An input that an earlier search kept, read back from its journal.
 #[derive(Debug, Clone)]
 pub struct ResumedInput {
+    /// Its name in the suite.
     pub name: String,
+    /// How it was found.
     pub first: FirstCover,
     pub(super) genotype: Option<Genotype>,
+    /// What ran.
     pub launch: Launch,
+    /// Assumptions under which it was made.
     pub preconditions: Vec<String>,
+    /// What had been tried by then.
     pub statistics: SearchStatistics,
 }
 
 /// The outcomes that are searched for, and the space of inputs.
 #[derive(Clone, Copy)]
 pub struct SearchProblem<'a> {
+    /// Makes launches of genotypes.
     pub launch_builder: &'a LaunchBuilder<'a>,
+    /// The user's, on arguments and NDRange.
     pub constraints: &'a UserConstraints,
     /// As [`outcomes`] returns them.
     pub outcomes: &'a [(usize, usize)],
@@ -217,7 +233,9 @@ enum Attempt {
 
 /// State of a search: the corpus, and what it covers.
 pub struct Search<'a> {
+    /// What is sought, and where.
     pub problem: SearchProblem<'a>,
+    /// When it ends.
     pub limits: &'a Limits,
     decoder: Decoder<'a>,
     runner: &'a mut dyn CoverageRunner,

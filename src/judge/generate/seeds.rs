@@ -19,7 +19,9 @@ pub struct Seed {
 pub struct Seeds {
     /// Path of the suite.
     pub suite: String,
+    /// In the order of the suite.
     pub all: Vec<Seed>,
+    /// What they have in common.
     pub invariants: LikelyInvariants,
 }
 

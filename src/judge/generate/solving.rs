@@ -63,6 +63,7 @@ pub struct SolvingResult {
     pub proofs: Vec<Option<ProofOutcome>>,
     /// Why the search for inputs ended.
     pub ended: Option<SolvingStop>,
+    /// Inputs that the solver proposed.
     pub proposals: u64,
     /// Time taken, in seconds.
     pub took: f64,
@@ -75,8 +76,11 @@ pub enum SolvingStop {
     Done,
     /// All branches on the observed paths were tried in both directions.
     NoPaths,
+    /// Too many proposals in a row gained nothing.
     Fruitless,
+    /// The time was up.
     OutOfTime,
+    /// The limit of launches was reached.
     OutOfExecutions,
     /// No launch completed, so there is no path to start from.
     NoParent,

@@ -14,10 +14,13 @@ pub type Outputs = Vec<(u32, Vec<u8>)>;
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ended {
+    /// All work-items have ended, with these outputs.
     Completed(Outputs),
     /// The status, and the reason.
     Failed {
+        /// How results call it.
         status: RunStatus,
+        /// Why, as a sentence.
         reason: String,
     },
 }

@@ -18,14 +18,25 @@ use crate::coverage::group_order::MappedProgram;
 /// Runs tests with the kernel loaded.
 pub enum ScheduleRunner {
     /// A device, with a kernel that reads its ids through a map.
-    Mapped { executor: Box<dyn Executor>, program: MappedProgram },
+    Mapped {
+        /// The device.
+        executor: Box<dyn Executor>,
+        /// The kernel on it.
+        program: MappedProgram,
+    },
     /// The simulator, with code in which accesses are watched, so that it can be interrupted there.
-    Simulator { simulator: Box<Simulator>, program: ProgramId },
+    Simulator {
+        /// The simulator.
+        simulator: Box<Simulator>,
+        /// The kernel on it.
+        program: ProgramId,
+    },
 }
 
 /// How each schedule is run.
 #[derive(Debug, Clone, Copy)]
 pub struct ScheduleOptions {
+    /// Runs of each schedule.
     pub repeats: u32,
     /// Limit of one run.
     pub timeout: Duration,

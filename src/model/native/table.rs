@@ -12,9 +12,13 @@ use crate::sub_groups;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Space {
+    /// Of one work-item.
     Private,
+    /// Of all work-items.
     Global,
+    /// Of all work-items, and only read.
     Constant,
+    /// Of one work-group.
     Local,
     /// A pointer without an address space: any but constant.
     Generic,
@@ -23,7 +27,9 @@ pub enum Space {
 /// The kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Mode {
+    /// Reads, and is not atomic.
     Read,
+    /// Writes, and is not atomic.
     Write,
     /// Reads and writes in one step, or writes atomically.
     Atomic,
@@ -44,6 +50,7 @@ pub struct Ordering {
 
 /// Memory scopes, from the narrowest to the widest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names are those of OpenCL C's `memory_scope`")]
 pub enum Scope {
     WorkItem,
     SubGroup,
@@ -108,11 +115,22 @@ pub enum Storage {
     /// Memory passed as the kernel's argument at this position; the launch sets its extent.
     Argument(u32),
     /// A static `__local` variable: size in bytes, and offset in the group's local memory.
-    Local { bytes: u64, offset: u64 },
+    Local {
+        /// Its size.
+        bytes: u64,
+        /// Its distance from the start of the group's local memory, in bytes.
+        offset: u64,
+    },
     /// A `__constant` variable of the module: size in bytes.
-    Constant { bytes: u64 },
+    Constant {
+        /// Its size.
+        bytes: u64,
+    },
     /// A private variable: size in bytes.
-    Private { bytes: u64 },
+    Private {
+        /// Its size.
+        bytes: u64,
+    },
     /// A private variable whose size is known at run time only, or of which there may be several at a time.
     Allocated,
 }
@@ -134,6 +152,7 @@ pub struct Placed {
 pub struct AccessSite {
     /// Index into [`NativeTable::paths`].
     pub path: u32,
+    /// What it does.
     pub mode: Mode,
     /// Address space of the pointer in the source.
     pub space: Space,
@@ -173,11 +192,28 @@ pub struct PlainSite {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PrintArg {
     /// Size of an integer in bytes (1, 2, 4, 8), number of components (1: a scalar), offset in the packed arguments.
-    Integer { bytes: u32, components: u32, offset: u32 },
+    Integer {
+        /// Size of a component.
+        bytes: u32,
+        /// How many there are; 1: a scalar.
+        components: u32,
+        /// In bytes within the packed arguments.
+        offset: u32,
+    },
     /// As `Integer`, for a float (2, 4, 8 bytes).
-    Float { bytes: u32, components: u32, offset: u32 },
+    Float {
+        /// Size of a component.
+        bytes: u32,
+        /// How many there are; 1: a scalar.
+        components: u32,
+        /// In bytes within the packed arguments.
+        offset: u32,
+    },
     /// A pointer; printed by `%s` if it points to constant memory.
-    Pointer { offset: u32 },
+    Pointer {
+        /// In bytes within the packed arguments.
+        offset: u32,
+    },
 }
 
 /// A call of `printf`.

@@ -3,23 +3,36 @@
 /// An id or a size in one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Id {
+    /// `get_global_id`.
     Global,
+    /// `get_local_id`.
     Local,
+    /// `get_group_id`.
     Group,
+    /// `get_global_size`.
     GlobalSize,
+    /// `get_local_size`: of this work-group, which may be smaller than the others.
     LocalSize,
+    /// `get_num_groups`.
     Groups,
+    /// `get_global_offset`.
     Offset,
 }
 
 /// What all ids and sizes are made of: what a launch gives, in each dimension, and the ids of a work-item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
+    /// The work-item's number in its group.
     LocalId,
+    /// The group's number.
     GroupId,
+    /// Work-items of the launch.
     GlobalSize,
+    /// Work-items of a whole group.
     LocalSize,
+    /// Groups of the launch.
     Groups,
+    /// What global ids begin with.
     Offset,
     /// The number of dimensions, in each of them.
     Dimensions,

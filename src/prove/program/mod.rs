@@ -27,7 +27,9 @@ pub enum Kind {
     Int(u32),
     /// A floating-point number; width in bits: 16, 32 or 64.
     Float(u32),
+    /// A pointer of any address space.
     Pointer,
+    /// No value.
     Void,
     /// Aggregates, images, events.
     Other,
@@ -36,7 +38,9 @@ pub enum Kind {
 /// A type. `lanes` is 0 for scalars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
+    /// Of the scalar, or of each lane.
     pub kind: Kind,
+    /// How many; 0 for scalars.
     pub lanes: u32,
 }
 
@@ -65,9 +69,13 @@ impl Shape {
 /// The definition of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Definition {
+    /// The parameter at this position.
     Param(u32),
+    /// The result of an instruction.
     Inst {
+        /// The block that contains it.
         block: BlockIndex,
+        /// Its position in the block.
         index: usize,
     },
     /// The bits of a scalar, or of each lane of a vector; undefined parts are 0.
@@ -85,6 +93,7 @@ pub enum Region {
     Variable(usize),
     /// A private variable, given by its `alloca`.
     Private(ValueId),
+    /// It is not known which.
     Unknown,
 }
 
@@ -92,27 +101,39 @@ pub enum Region {
 /// of the array that it indexes, if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
+    /// Position among the instruction's operands.
     pub operand: usize,
+    /// Bytes by which the address moves for each unit of the operand.
     pub scale: i64,
+    /// Elements of the array that it indexes, if known.
     pub extent: Option<u64>,
 }
 
 /// The operation of an instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Op {
+    /// A binary operator.
     Binary(Opcode),
+    /// `fneg`.
     FNeg,
+    /// `icmp`.
     Compare(IntPredicate),
+    /// `fcmp`.
     FCompare(RealPredicate),
+    /// A cast.
     Cast(Opcode),
     /// Operand 0 plus the steps plus `offset` bytes.
     Address {
+        /// What is added, in order.
         steps: Vec<Step>,
+        /// A constant number of bytes.
         offset: i64,
     },
+    /// Loads from the address in operand 0.
     Load,
     /// Stores operand 0 to the address in operand 1.
     Store,
+    /// Operand 1 if operand 0 is true, else operand 2.
     Select,
     /// The predecessors; operand `i` comes from the predecessor at position `i`.
     Phi(Vec<BlockIndex>),
@@ -120,14 +141,21 @@ pub enum Op {
     Call(String, String),
     /// A private variable of that many bytes.
     Alloca(u64),
+    /// `extractelement`.
     Extract,
+    /// `insertelement`.
     Insert,
+    /// `shufflevector`, with its mask; negative: any value.
     Shuffle(Vec<i32>),
+    /// `freeze`: operand 0, as it is.
     Copy,
+    /// `atomicrmw`.
     AtomicRmw(kassay_ir::llvm::AtomicRmwOperation),
+    /// `cmpxchg`.
     CompareExchange,
     /// Extracts one member of a pair.
     Member(usize),
+    /// Anything else.
     Other,
 }
 
@@ -147,22 +175,44 @@ impl Op {
 /// An instruction. A terminator appears as [`Op::Other`]; its meaning is in [`End`].
 #[derive(Debug, Clone)]
 pub struct Instruction {
+    /// What it does.
     pub op: Op,
     /// For calls, without the callee.
     pub operands: Vec<ValueId>,
+    /// The value that it defines.
     pub result: ValueId,
     /// Signed overflow makes the result undefined (C 6.5, paragraph 5): the code says so.
     pub no_signed_wrap: bool,
+    /// Where it comes from; `None` without debug information.
     pub location: Option<DebugLocation>,
 }
 
 /// The terminator of a block.
 #[derive(Debug, Clone)]
 pub enum End {
+    /// Goes to this block.
     Goto(BlockIndex),
-    Branch { condition: ValueId, then: BlockIndex, other: BlockIndex },
-    Switch { value: ValueId, default: BlockIndex, cases: Vec<(u64, BlockIndex)> },
+    /// Goes to one of two blocks.
+    Branch {
+        /// One bit.
+        condition: ValueId,
+        /// The block if it is 1.
+        then: BlockIndex,
+        /// The block if it is 0.
+        other: BlockIndex,
+    },
+    /// Goes to the block of a value.
+    Switch {
+        /// An integer.
+        value: ValueId,
+        /// The block if no case matches.
+        default: BlockIndex,
+        /// Values, and the block of each.
+        cases: Vec<(u64, BlockIndex)>,
+    },
+    /// The work-item ends.
     Return,
+    /// Control never comes here.
     Unreachable,
 }
 
@@ -183,18 +233,24 @@ impl End {
 /// A basic block.
 #[derive(Debug, Clone)]
 pub struct Code {
+    /// Without the terminator's operation, in order.
     pub instructions: Vec<Instruction>,
+    /// What its terminator does.
     pub end: End,
+    /// Where the terminator comes from; `None` without debug information.
     pub end_location: Option<DebugLocation>,
 }
 
 /// A global variable of the module.
 #[derive(Debug, Clone)]
 pub struct Variable {
+    /// Its name in the module.
     pub name: String,
+    /// Whether each work-group has its own.
     pub is_local: bool,
     /// Whether nothing writes it.
     pub is_constant: bool,
+    /// Its size.
     pub bytes: u64,
     /// The initial contents; zeros if there is no initialiser.
     pub initial: Vec<u8>,
@@ -203,13 +259,17 @@ pub struct Variable {
 /// A promoted kernel.
 #[derive(Debug)]
 pub struct Program {
+    /// By [`ValueId`].
     pub values: Vec<Definition>,
     /// The type of each value.
     pub shapes: Vec<Shape>,
+    /// By position.
     pub params: Vec<ValueId>,
     /// For each parameter that is a struct passed by value, its size in bytes.
     pub by_value: Vec<Option<u64>>,
+    /// By [`BlockIndex`], the entry block first.
     pub blocks: Vec<Code>,
+    /// By the index that [`Region::Variable`] has.
     pub variables: Vec<Variable>,
     /// For each value, the objects that it may point into; empty for values that are not pointers.
     pub roots: Vec<Vec<Region>>,
@@ -223,7 +283,9 @@ pub struct Program {
     pub skips_returned: bool,
     /// For each parameter, whether a launch may pass it the memory of another one.
     pub may_share: Vec<bool>,
+    /// Its control-flow graph.
     pub cfg: Cfg,
+    /// Which blocks dominate which.
     pub dominance: Dominance,
 }
 

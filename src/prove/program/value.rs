@@ -35,8 +35,11 @@ impl Lane for u64 {
 /// A scalar or a vector; unknown if the interpreter cannot determine it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<L> {
+    /// A scalar.
     One(L),
+    /// The lanes of a vector.
     Many(Rc<[L]>),
+    /// It cannot be determined.
     Unknown,
 }
 

@@ -27,6 +27,7 @@ pub enum Node {
     Symbol(String),
     /// A constant, as bits also for floats.
     Constant(u64),
+    /// The operation, applied to these.
     Apply(Operation, Vec<Term>),
     /// An application of an uninterpreted function: nothing is known of it except its name.
     Unknown(String, Vec<Term>),

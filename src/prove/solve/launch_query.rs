@@ -8,14 +8,18 @@ use super::operation::{Operation, Sort};
 pub struct QueryRange {
     /// The builtin, such as `get_global_id`.
     pub name: &'static str,
+    /// The dimension that it is asked for.
     pub dimension: u64,
+    /// The least answer.
     pub low: u64,
+    /// The greatest answer.
     pub high: u64,
 }
 
 /// What is known of a launch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownLaunch {
+    /// What is known of queries.
     pub ranges: Vec<QueryRange>,
     /// Dimensions in which the size of all work-groups (but the last, perhaps) and the offset are known, with both.
     pub groups: Vec<(u64, u64, u64)>,

@@ -18,13 +18,17 @@ pub enum Rounding {
     Even,
     /// To the nearest, ties away from 0.
     Away,
+    /// Towards positive infinity.
     Up,
+    /// Towards negative infinity.
     Down,
+    /// Towards 0.
     Zero,
 }
 
 /// An operation on terms, named as in SMT-LIB or LLVM IR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of SMT-LIB and LLVM IR")]
 pub enum Operation {
     Add,
     Sub,

@@ -30,7 +30,9 @@ pub struct Limits {
 /// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
+    /// There is no assignment that fulfils it.
     Unsat,
+    /// This one does.
     Sat(Model),
     /// There is no answer; the reason, in Z3's words.
     Unknown(String),

@@ -7,7 +7,9 @@ pub(super) const CHANGING: &str = "block ";
 
 /// What has to be proved of two functions.
 pub struct Comparison {
+    /// The terms that the questions refer to.
     pub terms: Terms,
+    /// What has to be equal.
     pub questions: Vec<Question>,
     /// The phis of the original, to which questions refer by position.
     pub phis: Vec<Phi>,
@@ -17,8 +19,11 @@ pub struct Comparison {
 /// the place is reached.
 #[derive(Debug, Clone)]
 pub struct Question {
+    /// The first term.
     pub left: Term,
+    /// The second term.
     pub right: Term,
+    /// One-bit terms, with the values that they have whenever the place is reached.
     pub conditions: Vec<(Term, bool)>,
     /// The phis, by position, that were set before the place is reached.
     pub after: Vec<usize>,
@@ -36,6 +41,7 @@ pub struct Phi {
 /// What a phi is set to on an edge.
 #[derive(Debug, Clone)]
 pub struct Incoming {
+    /// The value.
     pub value: Term,
     /// One-bit terms with the values that they have on the edge.
     pub conditions: Vec<(Term, bool)>,

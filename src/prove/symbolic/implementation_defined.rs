@@ -2,8 +2,7 @@
 //! of `transfer`, one of several values that OpenCL C allows, or arbitrary.
 //!
 //! [`CASES`] is the single list of what OpenCL C leaves to the device; the result of an operation that has no rule in
-//! `transfer` is arbitrary. Proofs use this module. Interpreters do not, because their results are only proposals that
-//! are then run.
+//! `transfer` is arbitrary. Proofs use this module; interpreters, whose results are only proposals to be run, do not.
 
 use std::collections::HashMap;
 
@@ -16,6 +15,7 @@ use crate::solve::expression::{Node, Operation, Rounding, Sort, Term, Terms};
 
 /// A case in which the standard says "may", "should", "undefined" or "implementation-defined", or bounds an error.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "the type of each says what it is")]
 pub struct Case {
     /// Names of instructions (as in LLVM) and of builtins (as in OpenCL C); `*` stands for any characters.
     pub names: &'static [&'static str],
@@ -28,6 +28,7 @@ pub struct Case {
 
 /// Restricts a case to some types of the first operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of types")]
 pub enum Operands {
     Any,
     Integers,
@@ -39,6 +40,7 @@ pub enum Operands {
 /// States when a case applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
+    /// For all operands.
     Always,
     /// The second operand is 0.
     ByZero,
@@ -72,6 +74,7 @@ pub enum Condition {
 /// The results that a device may give where a case applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Latitude {
+    /// Any value.
     Anything,
     /// 0 of either sign.
     EitherZero,

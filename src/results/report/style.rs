@@ -7,6 +7,7 @@ use kassay_model::demangle;
 /// Properties of the terminal; the caller determines them (and reads `NO_COLOR`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
+    /// Whether to colour text, by ANSI escape sequences.
     pub color: bool,
     /// Width in columns. Prose and the last column of tables are wrapped to it; source lines never are.
     pub width: usize,

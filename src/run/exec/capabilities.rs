@@ -24,6 +24,7 @@ pub struct Capabilities {
 /// Whether an executor makes joint sweeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Joins {
+    /// It makes none.
     #[default]
     Never,
     /// It can, but gains nothing.

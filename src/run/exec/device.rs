@@ -12,22 +12,33 @@ pub const SIMULATOR: &str = "simulator";
 /// A device's properties as it reports them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceInfo {
+    /// `CL_DEVICE_NAME`.
     pub name: String,
+    /// `CL_DRIVER_VERSION`.
     pub driver: String,
     /// `cpu`, `gpu`, `accelerator` or `simulator`.
     pub kind: String,
     /// Such as `SPIR-V_1.2`; empty if it takes no IL.
     pub il_versions: Vec<String>,
+    /// `CL_PLATFORM_NAME`.
     pub platform: String,
     /// The platform and device numbers of `opencl:P.D`.
     pub index: Option<(u32, u32)>,
+    /// Work-items of a group.
     pub max_work_group_size: u64,
+    /// Work-items of a group, by dimension.
     pub max_work_item_sizes: [u64; 3],
+    /// Bytes for each work-group.
     pub local_memory: u64,
+    /// Bytes of the device.
     pub global_memory: u64,
+    /// Bytes of one buffer.
     pub max_allocation: u64,
+    /// Whether it has `half`.
     pub fp16: bool,
+    /// Whether it has `double`.
     pub fp64: bool,
+    /// Whether it has images.
     pub images: bool,
     /// How many work-items sub-groups can be required to have; empty if none can be required.
     pub sub_group_sizes: Vec<u64>,
@@ -66,7 +77,12 @@ pub enum DeviceSelector {
     /// The first that takes code which kassay can make.
     Any,
     /// Device `device` of platform `platform`, both from 0 in the loader's order.
-    Index { platform: u32, device: u32 },
+    Index {
+        /// Its number, from 0.
+        platform: u32,
+        /// Its number in the platform, from 0.
+        device: u32,
+    },
     /// The device of this number, from 0, among those of its kind.
     Number(u32),
     /// Part of the device's name; case is ignored.

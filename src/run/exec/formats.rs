@@ -45,7 +45,9 @@ const TYPES: [(&str, u32, u64, bool); 15] = [
 /// An image format in OpenCL's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FormatCode {
+    /// `cl_channel_order`.
     pub order: u32,
+    /// `cl_channel_type`.
     pub ty: u32,
     /// Bytes of a texel in host memory.
     pub texel: u64,

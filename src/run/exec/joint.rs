@@ -34,6 +34,7 @@ pub struct JointSweep<'a> {
 /// A launch of which there are runs.
 #[derive(Debug, Clone)]
 pub struct JointLaunch<'a> {
+    /// Its arguments and NDRange.
     pub launch: &'a Launch,
     /// Its block of parameters, which [`complete`] and the code that instruments the program fill in.
     pub block: Vec<u32>,
@@ -73,12 +74,15 @@ pub struct JointDifference {
 /// How a joint sweep ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JointOutcome {
+    /// All runs were made.
     Ran {
         /// For each repeat, one result per run.
         results: Vec<Vec<JointResult>>,
         /// For each run, its outputs by argument, if they were asked for.
         outputs: Vec<Vec<(u32, Vec<u8>)>>,
+        /// Launches of the device.
         launches: u64,
+        /// Their time on the device, in total.
         kernel_time: Duration,
     },
     /// Some run, it is not known which, ended the worker, or the device refused a launch: nothing is known.

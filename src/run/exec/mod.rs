@@ -91,15 +91,33 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// The time limit was exceeded; the worker was killed.
-    Timeout { limit: Duration },
+    Timeout {
+        /// The time limit.
+        limit: Duration,
+    },
     /// The worker died: by `signal` if there is one (11: wild access), else with `exit_code`. `stderr` is the end of
     /// its standard error.
-    Crash { signal: Option<i32>, exit_code: Option<i32>, stderr: String },
+    Crash {
+        /// The signal that ended it, if one did.
+        signal: Option<i32>,
+        /// Its exit code, if it exited.
+        exit_code: Option<i32>,
+        /// The end of its standard error.
+        stderr: String,
+    },
     /// The device stopped the launch and ended the worker's use of it: OpenCL error name. Devices report a wild access,
     /// a misaligned one and a trap so, and do not tell which it was.
-    Stopped { error: String },
+    Stopped {
+        /// OpenCL's name of it.
+        error: String,
+    },
     /// The driver refused the launch: OpenCL error name (such as `CL_INVALID_WORK_GROUP_SIZE`) and what it means here.
-    Rejected { error: String, explanation: String },
+    Rejected {
+        /// OpenCL's name of it.
+        error: String,
+        /// What it means here.
+        explanation: String,
+    },
     /// The simulator stopped something that no kernel may do and that the launch does not allow (an access out of
     /// bounds, divergent barriers, a division by zero, a loop that does not end). The rest ran on as far as it could.
     Checked {
@@ -210,6 +228,7 @@ pub struct Reference {
 /// How one variation ended: its runs in order, or the fault that ended it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VariationOutcome {
+    /// It ran as often as was asked, or until it was decided.
     Ran(Vec<Run>),
     /// The worker died or hung while this variation ran; the variation was run again alone to be sure.
     Fault(Fault),

@@ -18,6 +18,7 @@ use super::spool::{self, Reason, Spool};
 /// A launch as suites have it.
 #[derive(Debug, Clone)]
 pub struct Converted {
+    /// Its arguments and NDRange.
     pub launch: Launch,
     /// What the launch left, of every memory that it may have written, to be equalled bit for bit.
     pub expectations: Vec<Expectation>,

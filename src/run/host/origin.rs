@@ -30,6 +30,7 @@ pub enum Code {
     },
     /// A module.
     Module {
+        /// Its contents.
         bytes: Vec<u8>,
         /// `spv` or `bc`.
         extension: &'static str,
@@ -45,6 +46,7 @@ pub struct IncludedFile {
     pub folder: PathBuf,
     /// Its path in that folder, which it does not leave.
     pub name: String,
+    /// Its contents.
     pub bytes: Vec<u8>,
 }
 

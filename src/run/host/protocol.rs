@@ -14,7 +14,9 @@ const WOVEN: &str = "kassay.woven/1";
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
+    /// To weave a program's kernels.
     Weave(Ask),
+    /// To compare what two kernels have left.
     Compare(Compare),
 }
 
@@ -60,6 +62,7 @@ pub struct Compare {
     pub spool: PathBuf,
     /// The program's id.
     pub program: String,
+    /// The kernel's name.
     pub kernel: String,
     /// Pieces of memory in which they are not the same, bit for bit.
     pub memory: Vec<Left>,
@@ -68,8 +71,11 @@ pub struct Compare {
 /// What two kernels have left in a piece of memory: names of contents in the spool's `blobs/`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Left {
+    /// By the program's own kernel.
     pub own: String,
+    /// By the woven kernel.
     pub woven: String,
+    /// The arguments that begin in it.
     pub arguments: Vec<Reaches>,
     /// If it is an image.
     pub image: Option<Format>,
@@ -79,15 +85,20 @@ pub struct Left {
 /// not known.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Reaches {
+    /// Position of the argument.
     pub argument: usize,
+    /// Where it begins, in bytes.
     pub offset: usize,
+    /// Its size in bytes, if it is known.
     pub size: Option<usize>,
 }
 
 /// The format of an image, in constants of OpenCL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Format {
+    /// `cl_channel_order`.
     pub channel_order: u32,
+    /// `cl_channel_type`.
     pub channel_type: u32,
 }
 
@@ -105,6 +116,7 @@ pub struct Compared {
 pub struct Different {
     /// Its position in [`Compare::memory`].
     pub memory: usize,
+    /// What is different, as a sentence.
     pub message: String,
 }
 
@@ -142,9 +154,11 @@ impl From<Result<Woven, String>> for Answer {
 /// The woven kernels of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Woven {
+    /// What is built in place of the program.
     pub modules: Vec<Module>,
     /// Variables of the program, each a buffer that all of its kernels share.
     pub variables: Vec<Variable>,
+    /// The kernels that run woven.
     pub kernels: Vec<Kernel>,
     /// Kernels that run as they are.
     pub plain: Vec<Plain>,
@@ -174,11 +188,13 @@ pub struct Variable {
 /// A woven kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
+    /// Its name in the program.
     pub name: String,
     /// Its position in [`Woven::modules`].
     pub module: usize,
     /// By position.
     pub arguments: Vec<Argument>,
+    /// What its probe buffer needs.
     pub probe: Probe,
     /// Why a launch cannot be repeated on copies of its memory, if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,11 +206,22 @@ pub struct Kernel {
 #[serde(tag = "from", rename_all = "kebab-case")]
 pub enum Argument {
     /// What the program gives its own kernel.
-    Parameter { index: u32 },
+    Parameter {
+        /// Position among the arguments of the program's own kernel.
+        index: u32,
+    },
     /// A pointer in a struct that the program gives its own kernel by value; `offset` in bytes.
-    Member { index: u32, offset: u64 },
+    Member {
+        /// Position among the arguments of the program's own kernel.
+        index: u32,
+        /// In bytes within the struct.
+        offset: u64,
+    },
     /// A variable of the program, by its position in [`Woven::variables`].
-    Variable { variable: usize },
+    Variable {
+        /// Position in [`Woven::variables`].
+        variable: usize,
+    },
     /// The probe buffer.
     Probe,
 }
@@ -217,15 +244,20 @@ pub struct Probe {
 /// words of all of them, united, are what was covered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bits {
+    /// Where the first slot begins, in words.
     pub first: u64,
+    /// Words from the start of a slot to that of the next.
     pub stride: u64,
+    /// Words of a slot that are united.
     pub words: u64,
 }
 
 /// A kernel that runs as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plain {
+    /// The kernel's name.
     pub kernel: String,
+    /// Why it is not woven, as the end of a sentence.
     pub reason: String,
 }
 

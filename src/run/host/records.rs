@@ -11,6 +11,7 @@ use super::hexadecimal::hexadecimal;
 pub struct Program {
     /// Its id.
     pub id: String,
+    /// What it was built from.
     #[serde(flatten)]
     pub origin: Origin,
     /// `build`, `compile` or `link`.
@@ -47,7 +48,9 @@ pub struct Program {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuildStatus {
+    /// It was built.
     Success,
+    /// The driver refused it.
     Error,
     /// It went on while the program did something else.
     Unknown,
@@ -58,15 +61,30 @@ pub enum BuildStatus {
 #[serde(rename_all = "kebab-case", tag = "origin")]
 pub enum Origin {
     /// Texts, one after the other.
-    Source { pieces: Vec<Piece> },
+    Source {
+        /// The texts.
+        pieces: Vec<Piece>,
+    },
     /// An intermediate language, such as SPIR-V.
-    Il { il: Piece },
+    Il {
+        /// The module.
+        il: Piece,
+    },
     /// Binaries, one for each device that has one.
-    Binary { binary: Vec<Piece> },
+    Binary {
+        /// The binaries.
+        binary: Vec<Piece>,
+    },
     /// Names of kernels that the driver has.
-    BuiltIn { kernels: String },
+    BuiltIn {
+        /// Their names, as the host program wrote them, divided by semicolons.
+        kernels: String,
+    },
     /// The programs that it was linked from.
-    Linked { inputs: Vec<String> },
+    Linked {
+        /// Their ids.
+        inputs: Vec<String>,
+    },
 }
 
 /// Contents in the spool: a file's name and size.
@@ -132,6 +150,7 @@ pub struct Device {
 /// `launches/N.json`: a launch that was kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Launch {
+    /// The program's id.
     pub program: String,
     /// The kernel's name.
     pub name: String,
@@ -145,12 +164,17 @@ pub struct Launch {
     /// Why it was chosen: `all`, `shape`, `scalar`, `number` or `coverage`.
     #[serde(default)]
     pub chosen: String,
+    /// `global_work_offset`; `None`: it was null.
     #[serde(default)]
     pub offset: Option<Vec<u64>>,
+    /// `global_work_size`.
     pub global: Vec<u64>,
+    /// `local_work_size`; `None`: it was null.
     #[serde(default)]
     pub local: Option<Vec<u64>>,
+    /// By position.
     pub arguments: Vec<Argument>,
+    /// The buffers and images that arguments lead to.
     pub memory: Vec<Memory>,
     /// Regions that only other memory points to.
     #[serde(default)]

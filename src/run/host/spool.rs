@@ -125,6 +125,7 @@ struct NoteLine {
 pub struct NotWoven {
     /// The program's id.
     pub program: String,
+    /// The kernel's name.
     pub kernel: String,
     /// A word for the reason.
     pub reason: String,
@@ -150,7 +151,9 @@ struct ProbeLine {
 pub struct ProbeFile {
     /// The program's id.
     pub program: String,
+    /// The kernel's name.
     pub kernel: String,
+    /// The file that has the buffer's contents.
     pub path: PathBuf,
     /// Its length in 32-bit words. The file is longer, up to the end of a page.
     pub words: u64,
@@ -196,6 +199,7 @@ pub struct Spool {
 /// A kernel of a program, with its launches in all processes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LaunchedKernel {
+    /// The kernel's name.
     pub name: String,
     /// The program's id.
     pub program: String,

@@ -42,6 +42,7 @@ pub enum TrialEnd {
 /// What an unattended run has shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
+    /// How the host program ended.
     pub end: TrialEnd,
     /// Wall-clock seconds.
     pub seconds: f64,

@@ -19,6 +19,7 @@ pub struct Watch {
 pub struct Arrival {
     /// The name of its process's folder.
     pub process: String,
+    /// What its record says.
     pub launch: Launch,
 }
 

@@ -78,10 +78,13 @@ pub struct InterfaceFile {
     /// What the user wishes of launches; only for generating suites.
     #[serde(default)]
     pub ndrange: RangeEntry,
+    /// `[[struct]]`: types that arguments refer to by name.
     #[serde(default, rename = "struct")]
     pub structs: Vec<At<StructEntry>>,
+    /// `[[arg]]`: the arguments.
     #[serde(default)]
     pub arg: Vec<At<FileArgEntry>>,
+    /// `[[variable]]`: program-scope variables that the kernel uses.
     #[serde(default)]
     pub variable: Vec<At<VariableEntry>>,
 }
@@ -90,8 +93,11 @@ pub struct InterfaceFile {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RangeEntry {
+    /// Work-items by dimension.
     pub global: Option<At<Vec<At<NonZeroU64>>>>,
+    /// Work-items of a work-group by dimension.
     pub local: Option<At<Vec<At<NonZeroU64>>>>,
+    /// Most work-items of a launch.
     pub max_items: Option<At<NonZeroU64>>,
 }
 
@@ -99,19 +105,31 @@ pub struct RangeEntry {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileArgEntry {
+    /// As in [`ArgEntry`].
     pub position: Option<At<u64>>,
+    /// As in [`ArgEntry`].
     pub name: Option<At<String>>,
+    /// As in [`ArgEntry`].
     #[serde(rename = "type")]
     pub type_name: Option<At<String>>,
+    /// As in [`ArgEntry`].
     pub scope: Option<At<String>>,
+    /// As in [`ArgEntry`].
     pub access: Option<At<String>>,
+    /// Whether it is a pointer.
     pub pointer: Option<At<bool>>,
+    /// What it is for, as `kassay inspect` names roles.
     pub role: Option<At<String>>,
+    /// Elements of a buffer or of local memory.
     pub size: Option<At<NonZeroU64>>,
+    /// Whether values other than `value` are tried.
     #[serde(default = "yes")]
     pub fuzz: bool,
+    /// The value that is tried first.
     pub value: Option<At<Node>>,
+    /// The least of its numbers.
     pub min: Option<Node>,
+    /// The greatest of its numbers.
     pub max: Option<Node>,
 }
 

@@ -21,6 +21,7 @@ pub struct Evidence {
 /// The bits of one kernel and their meaning. Pure data.
 #[derive(Debug)]
 pub struct CoveragePlan {
+    /// Where the bits are in the probe buffer.
     pub layout: CoverageLayout,
     pub(super) functions: Vec<FunctionPlan>,
 }

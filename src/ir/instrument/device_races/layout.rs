@@ -91,6 +91,7 @@ pub enum LocalShadow {
 /// Memory that is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaceObject {
+    /// Where it is: an argument, or a local variable.
     pub place: Place,
     /// The argument's or variable's name; empty if it has none.
     pub name: String,
@@ -105,6 +106,7 @@ pub struct RaceObject {
 /// An access that is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaceSite {
+    /// What the access does.
     pub kind: Kind,
     /// Where it is, and the calls that lead there, innermost first.
     pub frames: Vec<SourcePlace>,
@@ -113,8 +115,11 @@ pub struct RaceSite {
 /// What a launch of a woven kernel is given, and how what it reports is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaceLayout {
+    /// By number, as [`Report`]s name them.
     pub sites: Vec<RaceSite>,
+    /// By number, as their shadow memory is laid out.
     pub objects: Vec<RaceObject>,
+    /// Where the shadow of local memory is.
     pub local_shadow: LocalShadow,
     /// Whether the kernel takes local shadow memory, before the probe buffer.
     pub takes_local: bool,
@@ -158,6 +163,7 @@ pub struct Seen {
     pub last: u32,
     /// Pairs of sites found, at least as many as there are reports.
     pub found: u32,
+    /// In the order in which they were written.
     pub reports: Vec<Report>,
 }
 

@@ -13,8 +13,11 @@ use crate::cfg::indices::{BlockIndex, FunctionIndex};
 /// An instruction of the canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
+    /// The function, by its position among those of the kernel's sites.
     pub function: FunctionIndex,
+    /// The block, in the function's control-flow graph.
     pub block: BlockIndex,
+    /// The position in its block.
     pub instruction: usize,
 }
 
@@ -72,9 +75,13 @@ pub enum Expr {
     Original,
     /// An operand of the instruction at the place, as it is without the edit.
     Operand(u32),
+    /// An integer.
     Integer(i128),
+    /// A floating-point number.
     Float(Float),
+    /// An operator applied to a value.
     Unary(Unary, Box<Expr>),
+    /// An operator applied to two values.
     Binary(Binary, Box<Expr>, Box<Expr>),
     /// Yields an `i1` (for vectors: a vector of them).
     Compare(Predicate, Box<Expr>, Box<Expr>),
@@ -94,7 +101,9 @@ pub enum Expr {
     /// A call of a builtin without memory effects, whose result has the type of the original. The builtin is given by
     /// its mangled name and declared if the module lacks it.
     Call {
+        /// Its mangled name.
         callee: String,
+        /// The values of its arguments.
         args: Vec<Expr>,
     },
     /// At a `phi`: another `phi`, which takes these values from the same blocks, in their order.
@@ -106,7 +115,9 @@ pub enum Expr {
 pub enum PhiValue {
     /// What the original takes from the block at this position.
     Incoming(u32),
+    /// An integer.
     Integer(i128),
+    /// A floating-point number.
     Float(Float),
 }
 
@@ -115,6 +126,7 @@ pub enum PhiValue {
 pub enum Unary {
     /// For integers.
     Neg,
+    /// For floats; changes the sign of zeros and NaNs, too.
     FNeg,
     /// Bitwise; for an `i1` the logical negation.
     Not,
@@ -122,6 +134,7 @@ pub enum Unary {
 
 /// Operators with two operands, each an LLVM opcode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of LLVM's instructions")]
 pub enum Binary {
     Add,
     Sub,
@@ -145,6 +158,7 @@ pub enum Binary {
 
 /// LLVM's predicates of `icmp` and `fcmp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of LLVM's predicates, with F before those of `fcmp`")]
 pub enum Predicate {
     Eq,
     Ne,
@@ -182,6 +196,7 @@ pub enum Conversion {
     Unsigned,
     /// From a float to a signed integer.
     FloatToSigned,
+    /// From a float to an unsigned integer.
     FloatToUnsigned,
     /// From an `i1` (for vectors: from OpenCL's `-1` for true) to the wanted type, as in C.
     Truth,
@@ -194,14 +209,31 @@ pub enum Action {
     Nothing,
     /// Another function, given by its mangled name and declared if needed with the types of `args` and the original's
     /// result type; it is assumed to access memory and to be convergent.
-    Call { callee: String, args: Vec<Expr> },
+    Call {
+        /// Its mangled name.
+        callee: String,
+        /// The values of its arguments.
+        args: Vec<Expr>,
+    },
     /// A load from `pointer`, followed by a store of `new`, which is computed from the loaded value
     /// ([`Expr::Current`]); the result is the loaded value. The type is that of the original's result. Instead of a
     /// `cmpxchg`, the type is that of the expected value, and the result says, too, whether that was loaded.
-    Plain { pointer: Expr, new: Expr },
+    Plain {
+        /// What is loaded from and stored to.
+        pointer: Expr,
+        /// What is stored.
+        new: Expr,
+    },
     /// C11's `atomic_compare_exchange` without atomicity: if `*pointer == *expected`, `desired` is stored and the
     /// result is true; else `*expected` becomes `*pointer` and the result is false. The type is that of `desired`.
-    PlainCompareExchange { pointer: Expr, expected: Expr, desired: Expr },
+    PlainCompareExchange {
+        /// The object that would be atomic.
+        pointer: Expr,
+        /// A pointer to the value that it is compared with.
+        expected: Expr,
+        /// The value that is stored if they are equal.
+        desired: Expr,
+    },
     /// The same atomic access or fence, changed.
     Atomic(AtomicChange),
 }
@@ -212,13 +244,19 @@ pub enum AtomicChange {
     /// What an `atomicrmw` does.
     Operation(AtomicOperation),
     /// Other memory orders: its own (of a `cmpxchg`: where it succeeds), and that of a `cmpxchg` which fails.
-    Order { order: MemoryOrder, failure: Option<MemoryOrder> },
+    Order {
+        /// Its own order.
+        order: MemoryOrder,
+        /// That of a `cmpxchg` which fails; `None` for others.
+        failure: Option<MemoryOrder>,
+    },
     /// Another scope, by its name in IR for SPIR-V.
     Scope(&'static str),
 }
 
 /// The operations of `atomicrmw` that edits put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of LLVM's `atomicrmw`")]
 pub enum AtomicOperation {
     Add,
     Sub,
@@ -232,6 +270,7 @@ pub enum AtomicOperation {
 
 /// The memory orders of OpenCL C (6.15.12.4), as LLVM knows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of LLVM's orderings")]
 pub enum MemoryOrder {
     Monotonic,
     Acquire,
@@ -243,10 +282,13 @@ pub enum MemoryOrder {
 /// A redirected edge of the CFG.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EdgeChange {
+    /// The function, by its position among those of the kernel's sites.
     pub function: FunctionIndex,
+    /// The block that the edge leaves.
     pub block: BlockIndex,
     /// The position among the terminator's successors.
     pub successor: usize,
+    /// The block that it leads to instead.
     pub to: BlockIndex,
     /// The value that boolean `phi`s of `to` take on the new edge; `None` if `to` has no `phi`, or already has this
     /// predecessor and keeps its values.
@@ -268,9 +310,19 @@ pub enum LaunchChange {
     /// Work-group size and number of work-groups exchanged, in all dimensions.
     Swap,
     /// `by` more (if negative, fewer) work-groups in that dimension.
-    Groups { dimension: usize, by: i64 },
+    Groups {
+        /// The dimension, less than 3.
+        dimension: usize,
+        /// How many more.
+        by: i64,
+    },
     /// `by` more (or fewer) work-items per work-group in that dimension; the number of work-groups stays.
-    GroupSize { dimension: usize, by: i64 },
+    GroupSize {
+        /// The dimension, less than 3.
+        dimension: usize,
+        /// How many more.
+        by: i64,
+    },
 }
 
 /// The functions of a kernel that an edit of its source text changes.
@@ -317,21 +369,42 @@ impl fmt::Debug for Variant {
 pub enum Edit {
     /// Replaces the value of each slot by `by`, evaluated at the slot's place (several slots: instructions of one
     /// source construct).
-    Value { at: Vec<Slot>, by: Expr },
+    Value {
+        /// The values that are replaced.
+        at: Vec<Slot>,
+        /// What replaces them.
+        by: Expr,
+    },
     /// Executes `by` instead of each of these instructions (calls and stores).
-    Instead { at: Vec<Place>, by: Action },
+    Instead {
+        /// The instructions.
+        at: Vec<Place>,
+        /// What is executed instead.
+        by: Action,
+    },
     /// Redirects edges.
-    Redirect { edges: Vec<EdgeChange> },
+    Redirect {
+        /// The edges, each with its new target.
+        edges: Vec<EdgeChange>,
+    },
     /// Several of the above together: a single change of the source.
     All(Vec<Edit>),
     /// Gives each work-item a copy of its own. Needs a module of its own.
-    Privatise { variable: LocalVariable },
+    Privatise {
+        /// The local variable that becomes private.
+        variable: LocalVariable,
+    },
     /// Changes the NDRange and nothing in the code.
     Launch(LaunchChange),
     /// Takes the code that clang makes of an edited source text.
     Variant(Arc<Variant>),
     /// A change of the source text with which clang does not compile it, for this reason.
-    Uncompilable { change: String, reason: String },
+    Uncompilable {
+        /// What is changed, in words.
+        change: String,
+        /// clang's message.
+        reason: String,
+    },
 }
 
 impl Expr {

@@ -4,23 +4,37 @@
 /// The operation that an atomic performs on the value in memory and its operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
+    /// Adds the operand.
     Add,
+    /// Subtracts the operand.
     Sub,
+    /// The lesser of both.
     Min,
+    /// The greater of both.
     Max,
+    /// Both, bit by bit.
     And,
+    /// Either, bit by bit.
     Or,
+    /// Exactly one, bit by bit.
     Xor,
+    /// Adds 1.
     Inc,
+    /// Subtracts 1.
     Dec,
+    /// Puts the operand in place of the value.
     Exchange,
     /// OpenCL C 1.x: returns the old value.
     CompareExchange,
     /// C11: returns whether the exchange happened.
     CompareExchangeBool,
+    /// Reads the value.
     Load,
+    /// Writes the operand and returns nothing.
     Store,
+    /// Sets a flag and returns whether it was set.
     TestAndSet,
+    /// Clears a flag.
     Clear,
 }
 
@@ -89,6 +103,7 @@ pub fn is_relaxed(name: &str) -> bool {
 pub struct MemoryOrders {
     /// The orders; of a compare-exchange, that of success and that of failure.
     pub orders: Vec<usize>,
+    /// The scope.
     pub scope: usize,
     /// Whether it reads, and whether it writes; a fence orders both.
     pub accesses: (bool, bool),

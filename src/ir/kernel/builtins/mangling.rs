@@ -20,10 +20,13 @@ pub fn mangle(name: &str, params: &str) -> String {
 /// A parameter of a builtin, as far as its mangled type says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parameter {
+    /// Passed by value.
     Value,
     /// The size of the pointee in bytes, if the name spells it out (rather than refer to an earlier parameter).
     Pointer {
+        /// Size of the pointee in bytes, if the name spells it out.
         pointee: Option<u64>,
+        /// Whether it points to local memory.
         local: bool,
     },
 }

@@ -12,6 +12,7 @@ pub enum Type {
     Plain(String),
     /// A type with a name of its own: enumerations, and OpenCL's own types.
     Named(String),
+    /// A pointer to this type.
     Pointer(Box<Type>),
     /// The number of components, and their type.
     Vector(u32, Box<Type>),

@@ -20,30 +20,41 @@ pub use quantity::{Quantity, arg_name, scalar_name};
 /// How a quantity follows from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Formula {
+    /// It is always this number.
     Number(i128),
     /// `of + plus`.
     Plus {
+        /// The quantity that it differs from.
         of: Quantity,
+        /// By how much.
         plus: i128,
     },
     /// The product of the factors and `by`.
     Times {
+        /// The factors that are quantities.
         factors: Vec<Quantity>,
+        /// The factor that is a number.
         by: i128,
     },
     /// `of / by`, rounded up.
     Part {
+        /// What is divided.
         of: Quantity,
+        /// The divisor.
         by: i128,
     },
     /// The least multiple of a quantity that is not less than `of`.
     RoundedUp {
+        /// The least that it may be.
         of: Quantity,
+        /// The quantity that it is a multiple of.
         to: Quantity,
     },
     /// The same for a number.
     RoundedUpTo {
+        /// The least that it may be.
         of: Quantity,
+        /// The number that it is a multiple of.
         to: i128,
     },
 }
@@ -101,26 +112,72 @@ impl Formula {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
     /// `target` follows from other quantities.
-    Equation { target: Quantity, formula: Formula },
+    Equation {
+        /// What follows.
+        target: Quantity,
+        /// How.
+        formula: Formula,
+    },
     /// A number passed by value is always the same; `bytes` as in memory.
-    Fixed { arg: u32, offset: u64, scalar: Scalar, bytes: Vec<u8> },
+    Fixed {
+        /// Position of the argument.
+        arg: u32,
+        /// In bytes within it.
+        offset: u64,
+        /// Its type.
+        scalar: Scalar,
+        /// As in memory.
+        bytes: Vec<u8>,
+    },
     /// A number passed by value is one of few.
-    OneOf { of: Quantity, values: Vec<i128> },
+    OneOf {
+        /// The number.
+        of: Quantity,
+        /// All that occurred.
+        values: Vec<i128>,
+    },
     /// All work-groups of a launch have the same size.
     WholeGroups,
     /// The integers in a buffer are not negative, and less than a quantity, or equal to it if `inclusive`.
-    Within { arg: u32, scalar: Scalar, below: Quantity, inclusive: bool },
+    Within {
+        /// Position of the argument.
+        arg: u32,
+        /// The type of its elements.
+        scalar: Scalar,
+        /// What they are less than.
+        below: Quantity,
+        /// Whether they may be equal to that.
+        inclusive: bool,
+    },
     /// The integers in a buffer do not decrease.
-    Rising { arg: u32, scalar: Scalar },
+    Rising {
+        /// Position of the argument.
+        arg: u32,
+        /// The type of its elements.
+        scalar: Scalar,
+    },
     /// The first integer in a buffer is 0.
-    FromZero { arg: u32, scalar: Scalar },
+    FromZero {
+        /// Position of the argument.
+        arg: u32,
+        /// The type of its elements.
+        scalar: Scalar,
+    },
     /// The last integer in a buffer is a quantity.
-    UpTo { arg: u32, scalar: Scalar, last: Quantity },
+    UpTo {
+        /// Position of the argument.
+        arg: u32,
+        /// The type of its elements.
+        scalar: Scalar,
+        /// What the last one is.
+        last: Quantity,
+    },
 }
 
 /// A rule with the evidence for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LikelyInvariant {
+    /// What seems to hold.
     pub rule: Rule,
     /// Nothing that it relates varies among the seeds, so that it may be an accident.
     pub is_guess: bool,

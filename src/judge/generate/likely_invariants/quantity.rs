@@ -19,11 +19,28 @@ const MOST_SCALARS: usize = 48;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// An integer passed by value, at a byte offset within its argument.
-    Scalar { arg: u32, offset: u64, scalar: Scalar },
+    Scalar {
+        /// Position of the argument.
+        arg: u32,
+        /// In bytes within it.
+        offset: u64,
+        /// Its type.
+        scalar: Scalar,
+    },
     /// Elements of a buffer, or of local memory; `element`: bytes of one.
-    Length { arg: u32, element: u64 },
+    Length {
+        /// Position of the argument.
+        arg: u32,
+        /// Bytes of an element.
+        element: u64,
+    },
     /// Width (0), height or layers (1), or depth or layers (2) of an image, in texels.
-    Side { arg: u32, d: usize },
+    Side {
+        /// Position of the argument.
+        arg: u32,
+        /// Which side: 0, 1 or 2.
+        d: usize,
+    },
     /// The work-group size in a dimension.
     Local(usize),
     /// The global size in a dimension.

@@ -58,13 +58,19 @@ const RERUN_RESERVE: Duration = Duration::from_millis(300);
 
 /// A kernel whose mutants are to be killed.
 pub struct Job<'a, 'c> {
+    /// The kernel in canonical form.
     pub under_test: &'a KernelUnderTest<'c>,
+    /// Its syntax tree, if there is source.
     pub ast: Option<&'a Ast>,
+    /// The texts of its files.
     pub sources: &'a Sources,
+    /// What its code says of its arguments.
     pub model: &'a KernelModel,
+    /// What the user says of them.
     pub constraints: &'a UserConstraints,
     /// Its limits apply to everything, including the suite that covers the branches.
     pub options: &'a Options,
+    /// The mutants that are wanted.
     pub selection: Selection,
     /// Number of mutants to draw at random.
     pub sample: Option<u64>,
@@ -72,6 +78,7 @@ pub struct Job<'a, 'c> {
     pub jobs: u32,
     /// Folder of the suite.
     pub folder: &'a Path,
+    /// The kernel, as results name it.
     pub kernel: Kernel<'a>,
 }
 
@@ -81,6 +88,7 @@ pub struct CampaignServices<'a> {
     pub executors: &'a mut dyn FnMut() -> Result<Vec<Box<dyn Executor>>>,
     /// The kernel with coverage probes.
     pub runner: &'a mut dyn CoverageRunner,
+    /// Told what has been done so far.
     pub progress: &'a mut Progress<'a>,
     /// The journal, and what an earlier search wrote to it.
     pub log: Log<'a>,
@@ -88,9 +96,11 @@ pub struct CampaignServices<'a> {
 
 /// Result of the generation.
 pub struct CampaignResult {
+    /// The tests and what they cover.
     pub generated: Generated,
     /// The mutation result of the suite as written; `None` if it has no test.
     pub mutation: Option<MutateResult>,
+    /// Mutation scores of the suite for the branches and of the suite as written.
     pub scores: Scores,
 }
 

@@ -36,7 +36,9 @@ pub type Refusable<T> = std::result::Result<T, String>;
 /// Code of a module with mutants, ready to be loaded.
 #[derive(Debug)]
 pub struct Woven {
+    /// What an executor loads.
     pub code: Code,
+    /// The places that guards watch, for the texts of faults.
     pub guards: Guards,
     /// Whether one launch of it can hold several slots.
     pub batched: bool,
@@ -56,6 +58,7 @@ pub struct JointModule {
 /// How many runs a launch of a module may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunsPerLaunch {
+    /// One of one test.
     One,
     /// Several of one test.
     Batch,
@@ -65,7 +68,9 @@ pub enum RunsPerLaunch {
 
 /// Builds the modules of one kernel.
 pub struct ModuleBuilder<'a, 'c> {
+    /// The kernel in canonical form.
     pub under_test: &'a KernelUnderTest<'c>,
+    /// Where words are in the probe buffer.
     pub layout: GuardLayout,
     /// The form of code that the device takes.
     target: Target,

@@ -20,6 +20,7 @@ use crate::mutation::run::engine::{Batching, Strategy};
 /// The parameters of a campaign.
 #[derive(Debug, Clone)]
 pub struct Request {
+    /// The operators, classes and places that are wanted.
     pub selection: Selection,
     /// 1 or 2.
     pub order: u32,
@@ -29,17 +30,25 @@ pub struct Request {
     pub changes: Option<ChangedLines>,
     /// Runs per mutant and test. `None`: 1, or 3 if the kernel uses atomics, barriers or local memory.
     pub repeats: Option<u32>,
+    /// Whether a mutant is run on further tests once a test has detected it.
     pub full_matrix: bool,
+    /// Fuel and time as a multiple of the original's.
     pub factor: f64,
+    /// How mutants are distributed over modules.
     pub strategy: Strategy,
+    /// The level that mutants are made at.
     pub level: MutationLevel,
+    /// The part of the mutants that this run takes; `None`: all.
     pub shard: Option<Shard>,
+    /// What random samples follow from.
     pub seed: u64,
+    /// Executors of the device; threads of the simulator.
     pub jobs: u32,
     /// Wall-clock limit of one run of the original.
     pub timeout: Duration,
     /// Whether to skip pairs of a mutant and a test that the infection run rules out. Has no effect with a full matrix.
     pub prune: bool,
+    /// Whether a launch may hold several runs.
     pub batching: Batching,
     /// When to stop: mutants that are undecided by then stay pending, and those without a proof count as distinct.
     pub end: Option<Instant>,
@@ -57,10 +66,13 @@ pub struct Request {
 
 /// A kernel with its tests.
 pub struct CampaignContext<'a, 'c> {
+    /// The kernel in canonical form.
     pub under_test: &'a KernelUnderTest<'c>,
     /// Syntax tree of the source, if there is source.
     pub ast: Option<&'a Ast>,
+    /// The texts of its files.
     pub sources: &'a Sources,
+    /// The tests, in the order of the suite.
     pub tests: &'a [Test],
     /// The most dimensions of a launch, of these tests or of others for which the mutants are to be the same.
     pub dimensions: u32,

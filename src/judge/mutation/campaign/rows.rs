@@ -14,8 +14,11 @@ use crate::mutation::run::test_lists::TestLists;
 
 /// A pair of first-order mutants, by position.
 pub struct MutantPair {
+    /// The ids of both, joined.
     pub id: String,
+    /// The one that comes first among all mutants.
     pub first: MutantIndex,
+    /// The other one.
     pub second: MutantIndex,
     /// Why the two cannot be in force at once; `None` if they can.
     pub conflict: Option<&'static str>,

@@ -24,14 +24,23 @@ pub const BOTH: &[OperatorLevel] = &[OperatorLevel::Source, OperatorLevel::Ir];
 /// What an operator changes, whatever the level: mutants of different levels are compared by concept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Concept {
+    /// Operators such as `+`.
     Arithmetic,
+    /// Bitwise operators and shifts.
     Bits,
+    /// Comparisons.
     Relations,
+    /// Conditions, and what combines them.
     Logic,
+    /// Numbers in the code.
     Constants,
+    /// Operators with one operand.
     Unary,
+    /// Statements and instructions that are left out.
     Deletion,
+    /// Ids of work-items, and what is addressed by them.
     Index,
+    /// Barriers, fences, atomics and their orders.
     Synchronisation,
     /// What only the source can say.
     SourceAlone,

@@ -10,15 +10,20 @@ use kassay_ir::llvm::{DebugLocation, LAST_COLUMN};
 /// A position in a file: line and column count from 1, the column in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Spot {
+    /// Counts from 1.
     pub line: u32,
+    /// Counts from 1, in bytes.
     pub column: u32,
 }
 
 /// A range of source text; `end` is just past its last character.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceRange {
+    /// As debug information names it.
     pub file: String,
+    /// Its first character.
     pub start: Spot,
+    /// Just past its last character.
     pub end: Spot,
 }
 
@@ -63,6 +68,7 @@ pub struct Mutant {
     pub range: Option<SourceRange>,
     /// Where it is spelled, if that is in a macro's body.
     pub spelling: Option<SourceRange>,
+    /// What the mutant changes in the canonical form.
     pub edit: Edit,
     /// Whether it changes synchronisation, atomics, launches, loops or complete statements. The infection run decides
     /// nothing about such a mutant.
@@ -102,9 +108,13 @@ pub fn too_wide(excluded: &[Excluded]) -> Option<String> {
 /// A place that an operator does not mutate, with the reason, for `inspect -v`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excluded {
+    /// The operator's id.
     pub operator: &'static str,
+    /// The function that contains it.
     pub function: String,
+    /// Where it is; `None` without debug information.
     pub range: Option<SourceRange>,
+    /// Why it is not mutated, as the end of a sentence.
     pub reason: String,
 }
 

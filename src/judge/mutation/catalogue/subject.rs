@@ -33,13 +33,19 @@ pub enum Preset {
 /// A kernel in canonical form with everything known about it: the input of operators.
 #[derive(Clone)]
 pub struct Subject<'a> {
+    /// The canonical form.
     pub module: View<'a>,
+    /// The kernel's name.
     pub entry: &'a str,
+    /// Its arguments, types and attributes.
     pub interface: &'a Interface,
+    /// Its functions with what can be mutated in them.
     pub sites: &'a Sites,
     /// Syntax tree of the source, if there is source.
     pub ast: Option<&'a Ast>,
+    /// The texts of its files.
     pub sources: &'a Sources,
+    /// The set of operators that was asked for.
     pub preset: Preset,
     /// What the operators look at: at [`OperatorLevel::Ir`] neither syntax tree nor source text.
     pub level: OperatorLevel,
@@ -68,7 +74,9 @@ impl<'a> Subject<'a> {
 /// Facts about a kernel that the first operator to need them computes for all.
 #[derive(Default)]
 pub struct SubjectCache<'a> {
+    /// The operators of the source with their instructions.
     pub operations: OnceCell<Operations<'a>>,
+    /// The tokens of the source's files.
     pub tokens: TokenCache,
 }
 
@@ -76,6 +84,7 @@ pub struct SubjectCache<'a> {
 pub struct Operator {
     /// The id by which users select it: `ROR`.
     pub id: &'static str,
+    /// What it is called in tables: `relational operator replacement`.
     pub name: &'static str,
     /// `condition`, `arithmetic`, `statement`, `loop`, `barrier`, `index`, `memory`, `image`, `launch` …: the class by
     /// which scores are broken down. PENG's classes: `branch`, `barrier` and `loop` mutants.
@@ -84,7 +93,9 @@ pub struct Operator {
     pub description: &'static str,
     /// Its origin: `PENG`, `LIU`, `ours`.
     pub origin: &'static str,
+    /// Whether PENG defines it.
     pub peng: bool,
+    /// Whether LIU defines it.
     pub liu: bool,
     /// What it changes, to be compared with operators of other levels.
     pub concept: Concept,
@@ -97,6 +108,8 @@ pub struct Operator {
 /// The mutants that operators found, and the places that they excluded.
 #[derive(Debug, Default)]
 pub struct OperatorOutput {
+    /// In the order in which they are to be numbered.
     pub mutants: Vec<Mutant>,
+    /// Likewise.
     pub excluded: Vec<Excluded>,
 }

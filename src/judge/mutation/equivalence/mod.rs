@@ -44,7 +44,10 @@ pub enum Verdict {
     /// Nothing was proved: it has to be run.
     Distinct,
     /// No test can tell it from the original, within the bounds stated at the head of this module.
-    Equivalent { reason: String },
+    Equivalent {
+        /// Why, as a sentence without its full stop.
+        reason: String,
+    },
     /// It behaves like the mutant at this position of the list.
     DuplicateOf(usize),
 }

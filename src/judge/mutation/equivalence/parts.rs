@@ -29,8 +29,11 @@ const MAX_INLINED: u64 = 8_000;
 /// entry function.
 #[derive(Clone, Copy)]
 pub struct Kernel<'a> {
+    /// The canonical form.
     pub bitcode: &'a [u8],
+    /// Its functions with the places of mutants.
     pub sites: &'a Sites,
+    /// The kernel's name.
     pub entry: &'a str,
 }
 

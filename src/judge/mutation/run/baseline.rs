@@ -224,9 +224,13 @@ impl<'t> TestBaseline<'t> {
 
 /// The original, in a module on an executor.
 pub struct Original<'a> {
+    /// What runs it.
     pub executor: &'a mut dyn Executor,
+    /// The module on the executor.
     pub program: ProgramId,
+    /// The module.
     pub woven: &'a Woven,
+    /// Where words are in its probe buffer.
     pub layout: GuardLayout,
     /// Number of runs that have to agree.
     pub repeats: u32,

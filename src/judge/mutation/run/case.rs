@@ -30,11 +30,13 @@ impl Scenario {
 pub struct Case {
     /// Position in the caller's list of scenarios.
     pub index: usize,
+    /// What is run.
     pub scenario: Scenario,
     /// The first words of its slot: the number of the mutant in force, and that of a second one; 0: none.
     pub numbers: [u32; 2],
     /// A change of the NDRange, for launch mutants.
     pub launch: Option<LaunchChange>,
+    /// What its tests have shown so far.
     pub outcome: MutantOutcome,
     /// Number of baselines it was run on.
     pub pairs: u64,
@@ -54,9 +56,13 @@ impl Case {
 /// What running cases has cost; `pairs` counts pairs of a case and a test.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunCost {
+    /// Wall-clock time.
     pub run: Duration,
+    /// Runs, each of a mutant, or of the original, on a test.
     pub executions: u64,
+    /// Pairs of a case and a test that were run.
     pub pairs: u64,
+    /// Those of them that shared a launch with others.
     pub batched_pairs: u64,
 }
 
@@ -72,9 +78,11 @@ impl RunCost {
 
 /// What runs cases, and what that has cost.
 pub struct Device<'e> {
+    /// What runs them.
     pub executor: &'e mut dyn Executor,
     /// The module on it.
     pub program: ProgramId,
+    /// What it has cost so far.
     pub cost: RunCost,
 }
 

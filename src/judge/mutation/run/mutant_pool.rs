@@ -62,6 +62,7 @@ struct LoadedModule {
 pub struct PoolOptions {
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
+    /// Threads of the simulator.
     pub threads: usize,
     /// When building and running stop.
     pub end: Instant,

@@ -14,13 +14,21 @@ use super::verdict::TestVerdict;
 /// Identity of a finding: its place in the source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FindingKey {
-    Race { between_groups: bool, accesses: Vec<(Option<CallPath>, Mode)> },
+    /// Two accesses race.
+    Race {
+        /// Whether the work-items are of different work-groups.
+        between_groups: bool,
+        /// The places of both accesses, and what they do.
+        accesses: Vec<(Option<CallPath>, Mode)>,
+    },
+    /// A value that was never written is read here.
     Uninitialised(Option<CallPath>),
 }
 
 /// The findings and outputs of the original in a launch.
 #[derive(Debug, Clone)]
 pub struct OriginalRun {
+    /// What was found in the original.
     pub keys: BTreeSet<FindingKey>,
     /// The outputs that a mutant's are compared with.
     pub references: Vec<Reference>,

@@ -27,8 +27,11 @@ pub const BATCHED_ITEMS: u64 = 2048;
 
 /// The runs of cases on one test at a time.
 pub struct SingleRuns<'a, 't> {
+    /// The module that the mutants are in.
     pub woven: &'a Woven,
+    /// The tests.
     pub baselines: &'a [TestBaseline<'t>],
+    /// What all runs share.
     pub settings: &'a RunSettings,
 }
 

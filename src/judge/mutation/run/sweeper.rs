@@ -29,6 +29,7 @@ pub trait Strategy {
 pub struct Sweeper<'a> {
     /// What one leaves, the next one runs.
     pub strategies: Vec<Box<dyn Strategy + 'a>>,
+    /// What all runs share.
     pub settings: &'a RunSettings,
 }
 

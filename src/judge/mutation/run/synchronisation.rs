@@ -56,9 +56,13 @@ pub fn is_of_synchronisation(operator: &str) -> bool {
 
 /// Judges mutants on the simulator by the baselines of a suite.
 pub struct SimulatorJudge<'a, 'c> {
+    /// The kernel in canonical form.
     pub under_test: &'a KernelUnderTest<'c>,
+    /// All mutants, by [`MutantIndex`].
     pub mutants: &'a [Mutant],
+    /// The tests.
     pub baselines: &'a [TestBaseline<'a>],
+    /// What all runs share.
     pub settings: &'a RunSettings,
     /// How many threads share the mutants.
     pub threads: usize,
@@ -67,13 +71,16 @@ pub struct SimulatorJudge<'a, 'c> {
 /// A mutant to be judged: its position, and by position of the baseline whether it is run there.
 #[derive(Clone, Copy)]
 pub struct MutantRuns<'a> {
+    /// Which mutant.
     pub mutant: MutantIndex,
+    /// By position of the baseline.
     pub runs: &'a [bool],
 }
 
 /// The simulator's outcome of a mutant.
 #[derive(Debug, Clone, Default)]
 pub struct SimulatedOutcome {
+    /// The outcome over all tests.
     pub outcome: MutantOutcome,
     /// The schedule under which the deciding test detects it.
     pub schedule: Schedule,
@@ -84,6 +91,7 @@ pub struct SimulatedOutcome {
 pub struct JudgeReport {
     /// By position of the mutant.
     pub outcomes: HashMap<MutantIndex, SimulatedOutcome>,
+    /// Those that were left to the device, with the reason.
     pub not_simulated: Vec<NotSimulated>,
 }
 

@@ -8,9 +8,13 @@ use crate::program::{Kind, Shape};
 /// A question about the NDRange or the work-item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Query {
+    /// An id or a size in the dimension that the argument says.
     Id(Id),
+    /// `get_global_linear_id`.
     GlobalLinearId,
+    /// `get_local_linear_id`.
     LocalLinearId,
+    /// `get_work_dim`.
     Dimensions,
     /// Sub-groups consist of a single work-item.
     Constant(u8),
@@ -20,7 +24,9 @@ pub enum Query {
 /// halves, values are wider floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VectorAccess {
+    /// Whether it is a `vload`.
     pub is_load: bool,
+    /// Whether memory holds halves.
     pub is_half: bool,
     /// The variants `vloada_half` and `vstorea_half`, which align vectors.
     is_aligned: bool,
@@ -46,6 +52,7 @@ impl VectorAccess {
 pub struct AsyncCopy {
     /// Bytes of an element, if its type is known.
     pub element: Option<u32>,
+    /// Whether it is `async_work_group_strided_copy`.
     pub is_strided: bool,
     to_global: bool,
 }
@@ -65,9 +72,11 @@ impl AsyncCopy {
 /// An atomic builtin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Atomic {
+    /// What it does to the value in memory.
     pub operation: Operation,
     /// The kind of the variable.
     pub kind: Kind,
+    /// Whether the variable is a signed integer.
     pub is_signed: bool,
 }
 
@@ -85,18 +94,23 @@ pub enum ImageQuery {
 /// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
+    /// Asks for an id or a size.
     Query(Query),
     /// Waits for the other work-items of the group.
     Barrier,
     /// Has no effect on values and memory.
     Idle,
+    /// `vload` or `vstore`.
     Vector(VectorAccess),
+    /// An asynchronous copy, which is as good as done at once.
     AsyncCopy(AsyncCopy),
+    /// An atomic builtin.
     Atomic(Atomic),
     /// `memcpy` and `memmove`.
     Copy,
     /// `memset`.
     Fill,
+    /// Asks for a property of an image.
     Image(ImageQuery),
     /// Anything else, above all functions of the operands alone.
     Other,

@@ -5,6 +5,7 @@ use crate::program::{Instruction, Op, Program, arithmetic, signed};
 
 /// The result of an instruction.
 pub struct Evaluated<L> {
+    /// What it computes.
     pub value: Value<L>,
     /// An integer division has no result in some lane, which is 0 in `value`.
     pub is_undefined: bool,

@@ -28,9 +28,11 @@ const MAX_VALUES: usize = 1 << 22;
 /// Progress of a work-item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
+    /// It has instructions to execute.
     Running,
     /// At a barrier.
     Waiting,
+    /// It has returned, or cannot go on.
     Done,
 }
 
@@ -38,6 +40,7 @@ pub enum State {
 pub struct WorkItem<L, T> {
     /// By value; empty before it starts and after it has ended.
     pub values: Vec<Value<L>>,
+    /// The block that it is in.
     pub block: BlockIndex,
     /// The block before this one.
     pub previous: BlockIndex,
@@ -45,11 +48,15 @@ pub struct WorkItem<L, T> {
     pub index: usize,
     /// The result of the instruction that is executed.
     pub current: ValueId,
+    /// Whether it can go on.
     pub state: State,
+    /// `get_local_id`.
     pub local_id: [u64; 3],
+    /// `get_group_id`.
     pub group_id: [u64; 3],
     /// Instructions that were executed.
     pub steps: u64,
+    /// What the domain keeps of it.
     pub own: T,
 }
 
@@ -88,6 +95,7 @@ pub enum Cut {
 
 /// What a machine leaves to its user: what values consist of, memory, and what is observed.
 pub trait Domain: Sized {
+    /// What a scalar, or a lane of a vector, is.
     type Lane: Lane;
     /// What is kept of a work-item besides its values.
     type Item;
@@ -190,7 +198,9 @@ pub struct Limits {
 
 /// Executes work-groups in a domain.
 pub struct Machine<'p, D: Domain> {
+    /// What is executed.
     pub program: &'p Program,
+    /// What values mean.
     pub domain: D,
     limits: Limits,
     /// Instructions that all work-items executed.

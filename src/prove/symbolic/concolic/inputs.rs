@@ -13,11 +13,13 @@ use crate::program::{Definition, Kind, Op, Program, Region, ValueId};
 /// The user's constraints on one argument. Without a bound, any value is allowed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
+    /// Position of the argument.
     pub position: usize,
     /// It keeps its values.
     pub fixed: bool,
     /// Inclusive bounds of all its numbers.
     pub least: Option<Number>,
+    /// The greatest of all its numbers, inclusive.
     pub greatest: Option<Number>,
 }
 
@@ -34,6 +36,7 @@ pub struct Ranges {
     pub max_group: u64,
     /// Limits on launches and work-groups that are exceeded only if necessary, because larger ones take longer.
     pub usual_items: u64,
+    /// Work-items of a work-group.
     pub usual_group: u64,
 }
 

@@ -55,6 +55,7 @@ const FAILURES: u32 = 5;
 /// Limits of one search for a proposal.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
+    /// When it has to end; `None`: never.
     pub end: Option<Instant>,
     /// Instructions of one interpretation.
     pub steps: u64,
@@ -89,7 +90,9 @@ pub struct Statistics {
     pub attempts: u64,
     /// Answers of the solver.
     pub satisfiable: u64,
+    /// Queries that no assignment fulfils.
     pub unsatisfiable: u64,
+    /// Queries that the solver gave up.
     pub undecided: u64,
     /// Values found by local search, without the solver.
     pub found_locally: u64,
@@ -97,9 +100,11 @@ pub struct Statistics {
     pub diverged: u64,
     /// Launches that took the intended path and then faulted, which repair was attempted on.
     pub repaired: u64,
+    /// Launches that were proposed.
     pub proposals: u64,
     /// Proposals that had the expected effect, and those that did not.
     pub confirmed: u64,
+    /// Proposals that did not have the expected effect.
     pub refuted: u64,
 }
 

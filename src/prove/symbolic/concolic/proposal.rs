@@ -16,6 +16,7 @@ pub struct Element {
     pub position: usize,
     /// In bytes.
     pub offset: u64,
+    /// What is there in the proposed launch.
     pub bytes: Vec<u8>,
 }
 
@@ -30,6 +31,7 @@ pub struct Proposal {
     pub scalars: Vec<Element>,
     /// Elements of buffers.
     pub elements: Vec<Element>,
+    /// The NDRange, if it is another one.
     pub range: Option<NdRange>,
     /// Buffers and local memory that have to be longer: position and bytes.
     pub sizes: Vec<(usize, u64)>,

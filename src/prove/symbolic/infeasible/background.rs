@@ -16,11 +16,15 @@ pub struct Assumption {
     pub text: String,
     /// Position of the argument, offset of the scalar within it in bytes, and width of the scalar in bits.
     pub argument: u32,
+    /// In bytes within the argument.
     pub offset: u64,
+    /// In bits.
     pub width: u32,
+    /// Whether the bounds are those of a signed integer.
     pub is_signed: bool,
     /// Inclusive bounds of the integer.
     pub least: Option<i128>,
+    /// The greatest value, inclusive.
     pub most: Option<i128>,
 }
 

@@ -27,7 +27,9 @@ pub enum ProofOutcome {
         /// Facts besides OpenCL itself that the proof depends on: sentences.
         preconditions: Vec<String>,
     },
+    /// Nothing was proved.
     Unknown {
+        /// Why, as a sentence without its full stop.
         reason: String,
         /// The limit that ended the search, if one did.
         bound: Option<String>,

@@ -6,7 +6,9 @@
 /// How two lists of events differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListDifference {
+    /// One has more events.
     Length = 0,
+    /// They are other events.
     Events = 1,
 }
 

@@ -43,6 +43,7 @@ pub struct SimulationOptions {
 pub struct Access {
     /// Index into [`kassay_model::native::table::NativeTable::accesses`].
     pub site: u32,
+    /// What it does.
     pub mode: Mode,
     /// Global id of the work-item.
     pub global_id: [u64; 3],
@@ -103,6 +104,7 @@ pub struct Waiting {
 /// The kinds of faults that checks detect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultKind {
+    /// Outside the object.
     OutOfBounds,
     /// Beyond an array inside an object, such as a row or a member of a struct; the access may still lie within
     /// the object.
@@ -118,6 +120,7 @@ pub enum FaultKind {
     Null,
     /// A write to constant memory.
     ReadOnlyWrite,
+    /// At an address that is no multiple of the type's alignment.
     Misaligned,
     /// A read of local memory that no work-item of the group has written.
     Uninitialised,

@@ -80,14 +80,19 @@ pub trait Observer: Any + Send {
 pub struct SharedFlow<'a> {
     /// The slot of the group, and the work-item's local linear id, or [all work-items](super::flow::GROUP).
     pub slot: u32,
+    /// The work-item's local linear id, or [all work-items](super::flow::GROUP).
     pub item: u32,
+    /// Number of the definition or use.
     pub access: u32,
+    /// What it is, as [`super::flow`] has it.
     pub flags: u32,
+    /// The memory that it accesses.
     pub region: &'a Region,
     /// Accesses cover whole cells of so many bytes.
     pub granule: u32,
     /// In the memory of which the region is a part.
     pub offset: u64,
+    /// How many.
     pub bytes: u64,
 }
 

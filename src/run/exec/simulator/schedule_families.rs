@@ -13,6 +13,7 @@ use crate::exec::simulator::observation::{Access, Conflict};
 /// The origin of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
+    /// Work-groups, and the work-items of each, one after the other in ascending order.
     Natural,
     /// The test's own.
     Suite,
@@ -49,7 +50,9 @@ impl Family {
 /// A schedule to be tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
+    /// Where it comes from.
     pub family: Family,
+    /// The orders themselves.
     pub schedule: Schedule,
     /// The seed from which it was drawn, if it was.
     pub seed: Option<u64>,
@@ -70,6 +73,7 @@ pub struct Plan<'a> {
     pub range: &'a NdRange,
     /// The maximum number of schedules; fewer if there are no more.
     pub count: usize,
+    /// What random schedules follow from.
     pub seed: u64,
     /// The test's name: tests with the same launch get different schedules.
     pub test: &'a str,

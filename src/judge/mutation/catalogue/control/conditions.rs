@@ -14,12 +14,15 @@ use super::text;
 /// What a condition controls, by position in `FunctionSites`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Controls {
+    /// A decision.
     Decision(usize),
+    /// A loop.
     Loop(usize),
 }
 
 /// A condition of the source.
 pub struct Condition<'a> {
+    /// What it controls.
     pub controls: Controls,
     /// The expression.
     pub node: &'a Node,

@@ -16,6 +16,7 @@ use super::text;
 pub struct Body<'a> {
     /// Its position in `Sites::functions`.
     pub function: FunctionIndex,
+    /// Its sites and its control-flow graph.
     pub sites: &'a FunctionSites,
     /// The function in the syntax tree, if there is one.
     pub written: Option<&'a Function>,

@@ -6,10 +6,23 @@ use kassay_ir::kernel::folding;
 /// A formula over leaves (by position) and operators (by position); mutants are other formulas over the same leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Formula {
+    /// Always this.
     Constant(bool),
+    /// The leaf at this position.
     Leaf(usize),
+    /// The opposite.
     Not(Box<Formula>),
-    Pair { operator: usize, is_and: bool, left: Box<Formula>, right: Box<Formula> },
+    /// An operator with its operands.
+    Pair {
+        /// Position of the operator.
+        operator: usize,
+        /// Whether it is `&&`, not `||`.
+        is_and: bool,
+        /// Its first operand.
+        left: Box<Formula>,
+        /// Its second operand.
+        right: Box<Formula>,
+    },
 }
 
 /// A change of one operator of a formula.
@@ -73,8 +86,11 @@ impl Formula {
 /// A formula with the nodes that its leaves and operators stand for.
 #[derive(Debug, Clone)]
 pub struct SourceFormula<'a> {
+    /// The formula as it is written.
     pub formula: Formula,
+    /// By position: the operands that are no `&&`, `||` or `!`.
     pub leaves: Vec<&'a Node>,
+    /// By position: the expressions whose operators are `&&` or `||`.
     pub operators: Vec<&'a Node>,
 }
 

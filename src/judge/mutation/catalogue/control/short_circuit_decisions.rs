@@ -12,6 +12,7 @@ use super::text::{self, Piece};
 
 /// A short-circuit decision of the source.
 pub struct Decision<'a> {
+    /// Its formula, with the nodes of the syntax tree.
     pub written: SourceFormula<'a>,
     /// The token of each operator.
     pub tokens: Vec<Piece>,

@@ -9,8 +9,11 @@ use super::super::mutant::{SourceRange, Spot, same_file};
 /// A piece of source: its text, its range, and where it is spelled if it comes from a macro.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
+    /// As it is in the source.
     pub text: String,
+    /// Where it is; of a macro, where it is expanded.
     pub range: SourceRange,
+    /// Where it is spelled, if that is in a macro's body.
     pub spelling: Option<SourceRange>,
 }
 

@@ -34,11 +34,13 @@ pub struct Call {
     pub params: String,
     /// The mangled name.
     pub callee: String,
+    /// The function that contains it.
     pub function: String,
     /// Source text: `barrier(CLK_LOCAL_MEM_FENCE)`; the name where there is no source.
     pub text: String,
     /// Source text of the arguments; empty where there is no source.
     pub args: Vec<String>,
+    /// Where it is in the source; `None` without debug information.
     pub range: Option<SourceRange>,
     /// Where it is spelled, if that is in a macro's body.
     pub spelling: Option<SourceRange>,

@@ -7,9 +7,11 @@ use kassay_ir::kernel::folding::{self, Value};
 /// The largest constant expression around a node, and the operands that hold its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Folded<'a> {
+    /// The operands of instructions that hold its value.
     pub slots: Vec<Slot>,
     /// The constant expression.
     pub constant: &'a Node,
+    /// What it is evaluated to.
     pub value: Value,
     /// Whether the operands hold its negation (`p - 2` moves by -2).
     pub is_negated: bool,

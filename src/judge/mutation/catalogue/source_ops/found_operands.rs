@@ -18,18 +18,24 @@ pub struct Wanted {
     pub value: (u128, bool),
     /// Of the node that uses the value.
     pub kind: Option<OperationKind>,
+    /// clang's class of that node.
     pub node: String,
+    /// How many children that node has.
     pub children: usize,
+    /// Whether that node passes an object to a function by value.
     pub passes_object: bool,
     /// The value's position among the node's children.
     pub index: usize,
+    /// Whether the value is added to a pointer, so that the IR has it in other units.
     pub moves_pointer: bool,
+    /// Whether it is subtracted from a pointer, so that the IR has it negated.
     pub is_negated: bool,
 }
 
 /// The operands that were found in one function.
 #[derive(Debug, Default)]
 pub struct FoundOperands {
+    /// By what was sought.
     pub known: RefCell<HashMap<Wanted, Vec<Slot>>>,
     /// The written operators' positions, by their nodes.
     pub written: OnceCell<HashMap<*const Node, usize>>,

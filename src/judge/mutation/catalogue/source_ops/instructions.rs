@@ -12,15 +12,20 @@ use super::super::mutant::same_file;
 /// The class of numbers that an operation computes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
+    /// Signed integers.
     Signed,
+    /// Unsigned integers.
     Unsigned,
+    /// Floating-point numbers.
     Float,
+    /// Pointers.
     Pointer,
 }
 
 /// The C type of an operation's operands, as far as the IR and the syntax tree reveal it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ty {
+    /// The class of its numbers.
     pub class: Class,
     /// Width of an element; 0 for pointers.
     pub bits: u32,
@@ -33,7 +38,9 @@ pub struct Ty {
 pub enum Constant {
     /// Sign-extended from this many bits.
     Integer(i128, u32),
+    /// A floating-point number, as a double.
     Float(f64),
+    /// The null pointer.
     Null,
 }
 
@@ -56,21 +63,29 @@ impl Constant {
 pub enum Operand {
     /// Another instruction of the function, by its position in [`Code::instructions`].
     Instruction(usize),
+    /// A number that is known.
     Constant(Constant),
+    /// A parameter, or anything else.
     Other,
 }
 
 /// An instruction as plain data.
 #[derive(Debug, Clone)]
 pub struct Instruction {
+    /// Where it is.
     pub place: Place,
+    /// What it does.
     pub opcode: Opcode,
+    /// Where it comes from; `None` without debug information.
     pub location: Option<DebugLocation>,
+    /// Of a comparison.
     pub predicate: Option<Predicate>,
     /// Type of the result; for comparisons and stores, of the first operand. Integers count as signed unless the opcode
     /// or predicate is unsigned.
     pub ty: Option<Ty>,
+    /// In order; of a call without the function.
     pub operands: Vec<Operand>,
+    /// The name of its result in the module; empty if it has none.
     pub name: String,
     /// The function that a call names.
     pub callee: Option<String>,
@@ -85,7 +100,9 @@ pub struct Instruction {
 /// One function's instructions, in order.
 #[derive(Debug)]
 pub struct Code {
+    /// The function's name.
     pub name: String,
+    /// In order of blocks, and in each of its instructions.
     pub instructions: Vec<Instruction>,
     by_spot: HashMap<(u32, u32), Vec<usize>>,
 }

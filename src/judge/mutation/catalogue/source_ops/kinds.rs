@@ -5,15 +5,25 @@ use kassay_ir::kernel::ast::Node;
 /// A binary operator on numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
+    /// `+`.
     Add,
+    /// `-`.
     Sub,
+    /// `*`.
     Mul,
+    /// `/`.
     Div,
+    /// `%`.
     Rem,
+    /// `&`.
     And,
+    /// `|`.
     Or,
+    /// `^`.
     Xor,
+    /// `<<`.
     Shl,
+    /// `>>`.
     Shr,
 }
 
@@ -68,11 +78,17 @@ impl BinaryOp {
 /// A relational or equality operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CompareOp {
+    /// `<`.
     Lt,
+    /// `<=`.
     Le,
+    /// `>`.
     Gt,
+    /// `>=`.
     Ge,
+    /// `==`.
     Eq,
+    /// `!=`.
     Ne,
 }
 
@@ -97,16 +113,22 @@ impl CompareOp {
 /// The kind of an operator in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OperationKind {
+    /// A binary operator, such as `+`.
     Binary(BinaryOp),
+    /// A comparison, such as `<`.
     Compare(CompareOp),
+    /// `=`.
     Assign,
+    /// An assignment that computes, such as `+=`.
     CompoundAssign(BinaryOp),
     /// `++`, prefix or postfix.
     Increment {
+        /// Whether it follows its operand.
         is_postfix: bool,
     },
     /// `--`.
     Decrement {
+        /// Whether it follows its operand.
         is_postfix: bool,
     },
     /// Unary `-`.

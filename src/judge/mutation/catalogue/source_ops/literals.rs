@@ -20,6 +20,7 @@ use super::tokens::Tokens;
 pub struct Literal<'a> {
     /// Position in `Sites::functions`.
     pub function: FunctionIndex,
+    /// The function's name.
     pub function_name: String,
     /// `IntegerLiteral`, `FloatingLiteral`, `CharacterLiteral`, or the `DeclRefExpr` of an enumerator.
     pub node: &'a Node,
@@ -29,7 +30,9 @@ pub struct Literal<'a> {
     pub range: SourceRange,
     /// Where the token is spelled, if in a macro's body.
     pub spelling: Option<SourceRange>,
+    /// Whether it is in a macro's body or in an argument of a function-like macro.
     pub in_macro: bool,
+    /// Whether it is in an argument of a barrier or fence.
     pub in_barrier_argument: bool,
     /// The operands that hold it, or why there are none.
     pub folded: Result<Folded<'a>, &'static str>,

@@ -14,20 +14,25 @@ use super::kinds::OperationKind;
 /// An instruction that computes an operator's value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
+    /// Where it is.
     pub place: Place,
     /// The value that the operator computes; for pointers the index, so that negating it reverses the direction.
     pub slot: Slot,
+    /// The value of the first operand.
     pub left: Expr,
+    /// The value of the second operand.
     pub right: Expr,
     /// The addend, if the operator is a multiplication that one instruction (`llvm.fmuladd`) computes together with
     /// an addition.
     pub addend: Option<Addend>,
+    /// The type of both, as the instruction has it.
     pub ty: Ty,
 }
 
 /// The value that an instruction adds to a product.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Addend {
+    /// What is added.
     pub value: Expr,
     /// Whether the product is subtracted from it.
     pub negates_product: bool,
@@ -93,7 +98,9 @@ impl Implementation<'_> {
 pub struct Operation<'a> {
     /// Position in `Sites::functions`.
     pub function: FunctionIndex,
+    /// The function's name.
     pub function_name: String,
+    /// What it is.
     pub kind: OperationKind,
     /// Range of the token; within a macro's body, of the macro's name where it is expanded. `None` without
     /// debug information.
@@ -102,12 +109,15 @@ pub struct Operation<'a> {
     pub spelling: Option<SourceRange>,
     /// Whether it is in a macro's body or in an argument of a function-like macro.
     pub in_macro: bool,
+    /// Whether it is in an argument of a barrier or fence.
     pub in_barrier_argument: bool,
     /// Type of the operands, after C's conversions.
     pub ty: Ty,
+    /// The instructions that compute it.
     pub implementation: Implementation<'a>,
     /// Range of the entire expression, if there is a syntax tree.
     pub expression: Option<SourceRange>,
+    /// Its expression in the syntax tree, if there is one.
     pub node: Option<&'a Node>,
 }
 
@@ -131,10 +141,15 @@ impl Operation<'_> {
 /// An operator of the source that cannot be mutated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmutable {
+    /// What it is.
     pub kind: OperationKind,
+    /// The function that contains it.
     pub function: String,
+    /// Where it is in the source.
     pub range: SourceRange,
+    /// Whether it is in a macro's body or in an argument of a function-like macro.
     pub in_macro: bool,
+    /// Why not, as the end of a sentence.
     pub reason: String,
 }
 

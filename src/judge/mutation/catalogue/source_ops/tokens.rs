@@ -14,7 +14,9 @@ use super::super::mutant::{SourceRange, Spot};
 /// A token; line and column count from 1, the column in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
+    /// Its first character.
     pub at: Spot,
+    /// As it is in the source.
     pub text: String,
 }
 

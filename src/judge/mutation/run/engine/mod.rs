@@ -46,9 +46,11 @@ pub enum Batching {
 /// Options of the engine.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// How mutants are distributed over modules.
     pub strategy: Strategy,
     /// Runs per mutant and test; also of the original, whose outputs must agree in all of them.
     pub repeats: u32,
+    /// Whether a mutant is run on further tests once a test has detected it.
     pub full_matrix: bool,
     /// Fuel and time as a multiple of the original's.
     pub factor: f64,
@@ -65,13 +67,21 @@ pub struct Options {
 /// What the engine has spent so far: time, builds and runs. `pairs` counts pairs of a mutant and a test.
 #[derive(Debug, Clone, Default)]
 pub struct EngineCost {
+    /// Wall-clock time of weaving and of the device's compiler.
     pub build: Duration,
+    /// Wall-clock time of runs.
     pub run: Duration,
+    /// Modules that were loaded.
     pub builds: u64,
+    /// Runs, each of a mutant, or of the original, on a test.
     pub executions: u64,
+    /// Pairs that were run.
     pub pairs: u64,
+    /// Those of them that shared a launch with others.
     pub batched_pairs: u64,
+    /// Pairs that the infection run has ruled out.
     pub pruned_pairs: u64,
+    /// By module with mutants: how many it holds.
     pub module_sizes: Vec<u64>,
     /// Modules in which the original did not compute its usual outputs.
     pub distrusted: u64,
@@ -80,6 +90,7 @@ pub struct EngineCost {
 /// The tests that reach a mutant, and those it has to be run on; both by position among the baselines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reach {
+    /// By baseline: whether a work-item comes to where the mutant is.
     pub reached: Vec<bool>,
     /// Reached, and not pruned.
     pub runs: Vec<bool>,
@@ -94,13 +105,19 @@ impl Reach {
 
 /// Builds, loads and runs the mutants of a kernel.
 pub struct Engine<'a, 'c> {
+    /// Makes modules of mutants.
     pub module_builder: ModuleBuilder<'a, 'c>,
+    /// What runs them, at least one.
     pub executors: Vec<Box<dyn Executor>>,
+    /// By [`TestIndex`].
     pub tests: &'a [Test],
+    /// By [`MutantIndex`].
     pub mutants: &'a [Mutant],
     /// By mutant: whether the infection run may rule out pairs (see `prunable` and `cfg::taint`).
     pub prunable: ByMutant<bool>,
+    /// What the user wants.
     pub options: Options,
+    /// What has been spent so far.
     pub cost: EngineCost,
     /// Baselines of the tests that are used.
     baselines: Vec<TestBaseline<'a>>,

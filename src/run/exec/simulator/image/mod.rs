@@ -46,6 +46,7 @@ struct Texels {
 /// An access outside the image whose result is undefined, or a write there: the texel's coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutsideImage {
+    /// By dimension; of an array, the layer follows the others.
     pub texel: [i64; 3],
 }
 

@@ -5,8 +5,11 @@ use kassay_suite::launch::{Addressing, Filter};
 /// How an image is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampler {
+    /// What is read outside the image.
     pub addressing: Addressing,
+    /// Whether one texel is read, or several are interpolated.
     pub filter: Filter,
+    /// Whether coordinates run from 0 to 1.
     pub normalized: bool,
 }
 

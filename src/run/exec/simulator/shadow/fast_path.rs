@@ -17,11 +17,15 @@ pub enum CheckKind {
     Slow,
     /// Not at all: no access there can race.
     Unchecked,
+    /// By the fast path, as a read.
     Read,
+    /// By the fast path, as a write.
     Write,
     /// The same, if cells have words for atomics.
     ReadWithAtomics,
+    /// As a write, if cells have words for atomics.
     WriteWithAtomics,
+    /// As an atomic.
     Atomic,
 }
 

@@ -40,7 +40,9 @@ pub struct ShadowGroup {
     was_reset: bool,
     /// Whether they were reset since the launch began.
     launch_was_reset: bool,
+    /// Whether a group runs in the slot.
     pub active: bool,
+    /// Asynchronous copies that it has not waited for.
     pub pending_copies: Vec<PendingCopy>,
 }
 

@@ -5,9 +5,12 @@ use kassay_model::native::table::{NativeTable, Space};
 /// Kinds of memory that barriers and fences order separately (`cl_mem_fence_flags`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Memory {
+    /// `CLK_LOCAL_MEM_FENCE`.
     Local,
+    /// `CLK_GLOBAL_MEM_FENCE`.
     #[default]
     Global,
+    /// `CLK_IMAGE_MEM_FENCE`.
     Image,
 }
 
@@ -28,6 +31,7 @@ impl Memory {
 /// The memory of an object of the table in one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Area {
+    /// Which fences order it.
     pub memory: Memory,
     /// Size in bytes; for local memory, that of one group. 0 if it is never accessed.
     pub bytes: u64,
@@ -74,9 +78,11 @@ impl Area {
 /// Sizes of a launch; unused dimensions are 1 (offset 0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
+    /// Work-items, by dimension.
     pub global: [u64; 3],
     /// As enqueued; the last groups may be smaller.
     pub local: [u64; 3],
+    /// The global offset.
     pub offset: [u64; 3],
 }
 
@@ -126,13 +132,16 @@ pub struct Accessor {
 /// The target of an access: an object of the table and a byte offset in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
+    /// Position of the object in the table.
     pub object: u32,
+    /// In bytes from its start.
     pub offset: u64,
 }
 
 /// A part of an object's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
+    /// Position of the object in the table.
     pub object: u32,
     /// Where it begins, in bytes.
     pub start: u64,
@@ -143,9 +152,13 @@ pub struct Part {
 /// `count` elements of `element` bytes, each beginning `stride` elements after the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strided {
+    /// Where the first one begins.
     pub place: Place,
+    /// How many elements.
     pub count: u64,
+    /// Bytes of an element.
     pub element: u64,
+    /// In elements; 1: they are adjacent.
     pub stride: u64,
 }
 

@@ -1,4 +1,7 @@
-// bitonic_sort.cl in CUDA.
+// bitonic_sort.cl in CUDA, each line in its place.
+
+
+extern __shared__ unsigned block[];
 
 static __device__ void exchange(unsigned *low, unsigned *high, const bool up)
 {
@@ -13,7 +16,6 @@ static __device__ void exchange(unsigned *low, unsigned *high, const bool up)
 
 __global__ void bitonic_sort(unsigned *keys, const int ascending)
 {
-    extern __shared__ unsigned block[];
     const unsigned lid = threadIdx.x;
     const unsigned half_size = blockDim.x;
     const unsigned size = 2 * half_size;

@@ -1,4 +1,7 @@
-// game_of_life.cl in CUDA.
+// game_of_life.cl in CUDA, each line in its place.
+
+
+
 
 #define DEAD 0
 #define ALIVE 1

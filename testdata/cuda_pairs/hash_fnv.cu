@@ -1,4 +1,8 @@
-// hash_fnv.cl in CUDA.
+// hash_fnv.cl in CUDA, each line in its place.
+
+
+
+
 
 #define FNV_PRIME 1099511628211ULL
 #define FNV_BASIS 14695981039346656037ULL
@@ -7,8 +11,8 @@
 #define MODE_FNV1A 1
 #define MODE_DJB2 2
 
-__global__ void hash_fnv(const unsigned char *bytes, const unsigned *offsets, unsigned count, unsigned mode, unsigned bits,
-                         unsigned long long *hashes)
+__global__ void hash_fnv(const unsigned char *bytes, const unsigned *offsets, unsigned count, unsigned mode,
+                         unsigned bits, unsigned long long *hashes)
 {
     unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;
     if (gid >= count)

@@ -1,9 +1,12 @@
-// histogram_atomic.cl in CUDA.
+// histogram_atomic.cl in CUDA, each line in its place.
+
+
+
 
 #define BINS 24
 
-__global__ void histogram_atomic(const int *samples, const unsigned count, const int low, const int high, unsigned *bins,
-                                 unsigned *outside)
+__global__ void histogram_atomic(const int *samples, const unsigned count, const int low, const int high,
+                               unsigned *bins, unsigned *outside)
 {
     __shared__ unsigned mine[BINS];
     const unsigned lid = threadIdx.x;
@@ -13,7 +16,7 @@ __global__ void histogram_atomic(const int *samples, const unsigned count, const
         mine[b] = 0;
     __syncthreads();
 
-    for (unsigned i = blockIdx.x * width + lid; i < count; i += gridDim.x * width) {
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
         const int sample = samples[i];
         if (sample < low) {
             atomicAdd(&outside[0], 1u);

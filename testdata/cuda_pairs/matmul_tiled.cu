@@ -1,18 +1,22 @@
-// matmul_tiled.cl in CUDA.
+// matmul_tiled.cl in CUDA, each line in its place.
+
+
+
 
 #ifndef TILE
 #define TILE 16
 #endif
 
-__global__ void __launch_bounds__(TILE *TILE) matmul_tiled(const float *a, const float *b, float *c, const int n)
+__global__ void __launch_bounds__(TILE *TILE)
+matmul_tiled(const float *a, const float *b, float *c, const int n)
 {
     __shared__ float tile_a[TILE][TILE];
     __shared__ float tile_b[TILE][TILE];
 
     const int tx = threadIdx.x;
     const int ty = threadIdx.y;
-    const int col = blockIdx.x * blockDim.x + tx;
-    const int row = blockIdx.y * blockDim.y + ty;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x;
+    const int row = blockIdx.y * blockDim.y + threadIdx.y;
     const int tiles = (n + TILE - 1) / TILE;
 
     float sum = 0.0f;

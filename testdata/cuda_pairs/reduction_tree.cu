@@ -1,8 +1,10 @@
-// reduction_tree.cl in CUDA.
+// reduction_tree.cl in CUDA, each line in its place.
+
+
+extern __shared__ int tile[];
 
 __global__ void reduction_tree(const int *in, int *partial, const int n)
 {
-    extern __shared__ int tile[];
     const int lid = threadIdx.x;
     const int gid = blockIdx.x * blockDim.x + threadIdx.x;
 

@@ -1,10 +1,13 @@
-// stencil_1d.cl in CUDA.
+// stencil_1d.cl in CUDA, each line in its place.
+
+
+extern __shared__ float line[];
 
 #define RADIUS 3
 
-__global__ void stencil_1d(const float *in, float *out, const float *weight, const int n)
+__global__ void stencil_1d(const float *in, float *out, const float *weight,
+                         const int n)
 {
-    extern __shared__ float line[];
     const int gid = blockIdx.x * blockDim.x + threadIdx.x;
     const int lid = threadIdx.x;
     const int width = blockDim.x;

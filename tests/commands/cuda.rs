@@ -1,27 +1,13 @@
-//! Checks that kernels in CUDA get what the same kernels in OpenCL C get, and that each command takes them.
+//! Checks what commands say of kernels in CUDA. `tests/fixtures/pairs.rs` compares these with kernels in OpenCL C.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use crate::common::TestResult;
 use crate::common::program::kassay;
-use crate::common::testdata::{entries, files_below, repository, testdata};
-
-/// A copy of the folder `name`, with a second suite, for the kernel in CUDA.
-fn pair(name: &str, scratch: &Path) -> TestResult<[PathBuf; 2]> {
-    let folder = scratch.join(name);
-    fs::create_dir_all(&folder)?;
-    for file in entries(&testdata(name)).into_iter().filter(|file| file.is_file()) {
-        fs::copy(&file, folder.join(file.file_name().ok_or("no name")?))?;
-    }
-    fs::copy(testdata("cuda_pairs").join(format!("{name}.cu")), folder.join(format!("{name}.cu")))?;
-    let suite = folder.join("suite.toml");
-    let cuda = folder.join("suite_cuda.toml");
-    fs::write(&cuda, fs::read_to_string(&suite)?.replace(&format!("{name}.cl\""), &format!("{name}.cu\"")))?;
-    Ok([suite, cuda])
-}
+use crate::common::testdata::{repository, testdata};
 
 /// Returns the result of a command on a suite.
 fn result(command: &str, suite: &Path, more: &[&str]) -> TestResult<Value> {
@@ -31,35 +17,6 @@ fn result(command: &str, suite: &Path, more: &[&str]) -> TestResult<Value> {
         return Err(format!("{command} {}: {}", suite.display(), String::from_utf8_lossy(&run.stderr)).into());
     }
     Ok(serde_json::from_str(&fs::read_to_string(output)?)?)
-}
-
-/// The totals of what is covered, which no launch's time is part of.
-fn covered(result: &Value) -> Vec<&Value> {
-    ["branch", "condition", "barrier", "loop", "statement"].map(|metric| &result["coverage"][metric]).to_vec()
-}
-
-#[test]
-fn a_kernel_gets_the_same_verdicts_in_both_languages() -> TestResult {
-    let scratch = tempfile::tempdir()?;
-    let pairs = files_below(&testdata("cuda_pairs"), "cu");
-    assert!(pairs.len() >= 6);
-    for file in pairs {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let [opencl, cuda] = pair(&name, scratch.path())?;
-        for suite in [&opencl, &cuda] {
-            let run = result("run", suite, &["--device", "sim"])?;
-            let statuses = run["tests"].as_array().ok_or("no tests")?.iter().map(|test| &test["status"]);
-            assert!(statuses.into_iter().all(|status| status == "passed"), "{}: {run}", suite.display());
-        }
-        let of = |suite: &Path| result("check", suite, &["--no-amplify"]);
-        let (of_opencl, of_cuda) = (of(&opencl)?, of(&cuda)?);
-        assert_eq!(of_opencl["verdict"], of_cuda["verdict"], "{name}");
-        assert_eq!(of_opencl["holds_for"], of_cuda["holds_for"], "{name}");
-        let of = |suite: &Path| result("cover", suite, &["--device", "sim"]);
-        let (of_opencl, of_cuda) = (of(&opencl)?, of(&cuda)?);
-        assert_eq!(covered(&of_opencl), covered(&of_cuda), "{name}");
-    }
-    Ok(())
 }
 
 #[test]

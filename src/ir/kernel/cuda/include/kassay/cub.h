@@ -5,7 +5,7 @@
 
 namespace cub {
 #define KASSAY_CUB KASSAY_DEVICE_MEMBER
-extern "C" __device__ size_t __kassay_linear_id() KASSAY_AS("_Z19get_local_linear_idv");
+extern "C" __device__ size_t __kassay_linear_id() KASSAY_COMPUTES("_Z19get_local_linear_idv");
 KASSAY_INNER int __kassay_thread() { return (int)__kassay_linear_id(); }
 
 struct NullType {};

@@ -28,6 +28,15 @@ fn plural(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
+/// The type of the coordinates of a struct that is nothing but three of these: CUDA's vectors of three, which have no
+/// padding. They may be given as a list, as vectors of other lengths are.
+fn coordinates(s: &Struct) -> Option<&Type> {
+    let first = &s.fields.first()?.ty;
+    let is_alike = matches!(first, Type::Scalar(_)) && s.fields.iter().all(|field| field.ty == *first);
+    let is_named = s.fields.iter().map(|field| field.name.as_str()).eq(["x", "y", "z"]);
+    (is_alike && is_named && !s.is_union).then_some(first)
+}
+
 impl Encoder<'_> {
     /// Appends the value of `node` as exactly `ty.size()` bytes.
     ///
@@ -42,7 +51,10 @@ impl Encoder<'_> {
                 self.list(node, &element, u64::from(*lanes), ty, "lane", out)?;
             }
             Type::Array(element, len) => self.list(node, element, *len, ty, "element", out)?,
-            Type::Struct(s) => self.fields(node, s, ty, out)?,
+            Type::Struct(s) => match coordinates(s).filter(|_| matches!(node.value, Value::List(_))) {
+                Some(one) => self.list(node, one, s.fields.len() as u64, ty, "coordinate", out)?,
+                None => self.fields(node, s, ty, out)?,
+            },
             // Stays zero here; the launch stores the address of the pointer's buffer.
             Type::Pointer { .. } => {}
             Type::Opaque { name, .. } => {

@@ -14,7 +14,7 @@ typedef struct {
     int count;
     float weights[4];
     motion moves;
-    float axis[3];
+    float3 axis;
     char mirror;
 } config;
 
@@ -54,7 +54,7 @@ __global__ void struct_args(config c, particle *particles, float *energy)
     for (int i = 0; i < 3 && !listed; i++)
         listed = m.kinds[i] == kind;
     if (listed)
-        position.x += c.axis[0], position.y += c.axis[1], position.z += c.axis[2];
+        position.x += c.axis.x, position.y += c.axis.y, position.z += c.axis.z;
     if (c.mirror)
         position = make_float4(-position.x, -position.y, -position.z, -position.w);
 

@@ -46,7 +46,9 @@ void markLibrary(Function &F) {
   std::string Name = demangle(F.getName());
   if (isArithmetic(Name))
     return;
-  bool IsWhole = F.getName().starts_with("_ZN3cub") || F.getName().starts_with("_ZNK3cub");
+  StringRef In = F.getName();
+  bool IsMember = In.consume_front("_ZNK") || In.consume_front("_ZN");
+  bool IsWhole = IsMember && (In.starts_with("3cub") || In.starts_with("6hipcub"));
   LLVMContext &C = F.getContext();
   for (Instruction &I : instructions(F))
     if (IsWhole || (!isa<CallBase>(I) && !I.mayReadOrWriteMemory()))

@@ -8,6 +8,7 @@ use kassay_ir::llvm::{AddressSpace, Inst, Opcode, View};
 use kassay_prove::solve::purity;
 use kassay_suite::launch::NdRange;
 
+use super::global_ids;
 use super::launch_facts::{LaunchFacts, Span};
 use super::normal;
 use super::parts::CanonicalForm;
@@ -75,6 +76,8 @@ fn holds(canonical: &CanonicalForm<'_, '_>, facts: &LaunchFacts, property: impl 
     if !normal::promote(&mut module, canonical.kernel.entry)? {
         return Ok(false);
     }
+    // All callers have seen that groups are uniform.
+    facts.range().into_iter().for_each(|range| global_ids::recognise(View::of(&module), range));
     normal::refine(&mut module, canonical.kernel.entry, Some(facts))?;
     Ok(property(View::of(&module)))
 }

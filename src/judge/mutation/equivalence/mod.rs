@@ -12,6 +12,7 @@ pub mod assumptions;
 mod canonical_order;
 mod data;
 mod exact_builtins;
+mod global_ids;
 mod launch_facts;
 mod launch_mutants;
 pub mod normal;

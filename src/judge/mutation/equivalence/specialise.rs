@@ -104,7 +104,7 @@ fn specialise_call(call: Inst<'_>, module: View<'_>, kernel: Function<'_>, facts
 }
 
 /// Returns the function of that name; if it is not declared, it is as the called one.
-fn same_function<'m>(module: View<'m>, call: Inst<'m>, name: &str) -> Function<'m> {
+pub(super) fn same_function<'m>(module: View<'m>, call: Inst<'m>, name: &str) -> Function<'m> {
     if let Some(function) = module.function(name) {
         return function;
     }

@@ -2,15 +2,15 @@
 #pragma once
 #include <kassay/mathematics.h>
 
-__device__ float __expf(float) KASSAY_AS("_Z10native_expf");
-__device__ float __exp10f(float) KASSAY_AS("_Z12native_exp10f");
-__device__ float __logf(float) KASSAY_AS("_Z10native_logf");
-__device__ float __log2f(float) KASSAY_AS("_Z11native_log2f");
-__device__ float __log10f(float) KASSAY_AS("_Z12native_log10f");
-__device__ float __sinf(float) KASSAY_AS("_Z10native_sinf");
-__device__ float __cosf(float) KASSAY_AS("_Z10native_cosf");
-__device__ float __tanf(float) KASSAY_AS("_Z10native_tanf");
-__device__ float __powf(float, float) KASSAY_AS("_Z11native_powrff");
+__device__ float __expf(float) KASSAY_COMPUTES("_Z10native_expf");
+__device__ float __exp10f(float) KASSAY_COMPUTES("_Z12native_exp10f");
+__device__ float __logf(float) KASSAY_COMPUTES("_Z10native_logf");
+__device__ float __log2f(float) KASSAY_COMPUTES("_Z11native_log2f");
+__device__ float __log10f(float) KASSAY_COMPUTES("_Z12native_log10f");
+__device__ float __sinf(float) KASSAY_COMPUTES("_Z10native_sinf");
+__device__ float __cosf(float) KASSAY_COMPUTES("_Z10native_cosf");
+__device__ float __tanf(float) KASSAY_COMPUTES("_Z10native_tanf");
+__device__ float __powf(float, float) KASSAY_COMPUTES("_Z11native_powrff");
 KASSAY_INNER void __sincosf(float x, float *s, float *c) { *s = __sinf(x); *c = __cosf(x); }
 /* 0 where 2^126 < |y| < 2^128, and NaN if x is infinite then. */
 KASSAY_INNER float __fdividef(float x, float y) {

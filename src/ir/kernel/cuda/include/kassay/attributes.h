@@ -49,6 +49,8 @@
 #define KASSAY_DEVICE_MEMBER __attribute__((device, always_inline, nodebug)) inline
 #define KASSAY_WAITS __device__ __attribute__((convergent))
 #define KASSAY_AS(NAME) __asm__(NAME)
+/* A builtin that only computes, of its arguments alone, which OpenCL's headers say as well: proofs build on it. */
+#define KASSAY_COMPUTES(NAME) __asm__(NAME) __attribute__((const))
 #define KASSAY_ABSENT(NAME) __asm__("cuda." NAME)
 
 typedef __SIZE_TYPE__ size_t;

@@ -52,7 +52,7 @@ KASSAY_BOTH bool __hisnan(__half a) { return a.v != a.v; }
 KASSAY_HALF_FROM(__float2half, float) KASSAY_HALF_FROM(__float2half_rn, float) KASSAY_HALF_FROM(__double2half, double)
 KASSAY_HALF_FROM(__int2half_rn, int) KASSAY_HALF_FROM(__uint2half_rn, unsigned)
 KASSAY_BOTH float __half2float(__half x) { return (float)x.v; }
-__device__ int __kassay_half_to_int(_Float16) KASSAY_AS("_Z19convert_int_sat_rteDh");
+__device__ int __kassay_half_to_int(_Float16) KASSAY_COMPUTES("_Z19convert_int_sat_rteDh");
 KASSAY_INNER int __half2int_rn(__half x) { return __kassay_half_to_int(x.v); }
 KASSAY_INNER int __half2int_rz(__half x) { return __float2int_rz((float)x.v); }
 KASSAY_BOTH __half2 __float2half2_rn(float x) { return __half2(x, x); }
@@ -75,7 +75,7 @@ KASSAY_BOTH __half __ushort_as_half(unsigned short a) { return __half(__builtin_
 KASSAY_BOTH __half __short_as_half(short a) { return __half(__builtin_bit_cast(_Float16, a)); }
 
 #define KASSAY_HALF_BUILTIN(NAME, SYMBOL)                                                                              \
-    __device__ _Float16 __kassay_##NAME(_Float16) KASSAY_AS(SYMBOL "Dh");                                              \
+    __device__ _Float16 __kassay_##NAME(_Float16) KASSAY_COMPUTES(SYMBOL "Dh");                                        \
     KASSAY_INNER __half h##NAME(__half a) { return __half(__kassay_##NAME(a.v)); }                                     \
     KASSAY_INNER __half2 h2##NAME(__half2 a) { return __half2(h##NAME(a.x), h##NAME(a.y)); }
 KASSAY_HALF_BUILTIN(exp, "_Z3exp") KASSAY_HALF_BUILTIN(exp2, "_Z4exp2") KASSAY_HALF_BUILTIN(exp10, "_Z5exp10")
@@ -85,10 +85,10 @@ KASSAY_HALF_BUILTIN(cos, "_Z3cos") KASSAY_HALF_BUILTIN(floor, "_Z5floor") KASSAY
 KASSAY_HALF_BUILTIN(trunc, "_Z5trunc") KASSAY_HALF_BUILTIN(rint, "_Z4rint")
 KASSAY_INNER __half hrcp(__half a) { return __half((_Float16)1) / a; }
 KASSAY_INNER __half2 h2rcp(__half2 a) { return __half2(hrcp(a.x), hrcp(a.y)); }
-__device__ _Float16 __kassay_half_abs(_Float16) KASSAY_AS("_Z4fabsDh");
-__device__ _Float16 __kassay_half_fma(_Float16, _Float16, _Float16) KASSAY_AS("_Z3fmaDhDhDh");
-__device__ _Float16 __kassay_half_max(_Float16, _Float16) KASSAY_AS("_Z4fmaxDhDh");
-__device__ _Float16 __kassay_half_min(_Float16, _Float16) KASSAY_AS("_Z4fminDhDh");
+__device__ _Float16 __kassay_half_abs(_Float16) KASSAY_COMPUTES("_Z4fabsDh");
+__device__ _Float16 __kassay_half_fma(_Float16, _Float16, _Float16) KASSAY_COMPUTES("_Z3fmaDhDhDh");
+__device__ _Float16 __kassay_half_max(_Float16, _Float16) KASSAY_COMPUTES("_Z4fmaxDhDh");
+__device__ _Float16 __kassay_half_min(_Float16, _Float16) KASSAY_COMPUTES("_Z4fminDhDh");
 KASSAY_INNER __half __habs(__half a) { return __half(__kassay_half_abs(a.v)); }
 KASSAY_INNER __half2 __habs2(__half2 a) { return __half2(__habs(a.x), __habs(a.y)); }
 KASSAY_INNER __half __hfma(__half a, __half b, __half c) { return __half(__kassay_half_fma(a.v, b.v, c.v)); }

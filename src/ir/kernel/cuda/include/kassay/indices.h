@@ -2,11 +2,11 @@
 #pragma once
 #include <kassay/vectors.h>
 
-extern "C" __device__ size_t __kassay_local_id(unsigned) KASSAY_AS("_Z12get_local_idj");
-extern "C" __device__ size_t __kassay_linear_id() KASSAY_AS("_Z19get_local_linear_idv");
-extern "C" __device__ size_t __kassay_group_id(unsigned) KASSAY_AS("_Z12get_group_idj");
-extern "C" __device__ size_t __kassay_local_size(unsigned) KASSAY_AS("_Z14get_local_sizej");
-extern "C" __device__ size_t __kassay_num_groups(unsigned) KASSAY_AS("_Z14get_num_groupsj");
+extern "C" __device__ size_t __kassay_local_id(unsigned) KASSAY_COMPUTES("_Z12get_local_idj");
+extern "C" __device__ size_t __kassay_linear_id() KASSAY_COMPUTES("_Z19get_local_linear_idv");
+extern "C" __device__ size_t __kassay_group_id(unsigned) KASSAY_COMPUTES("_Z12get_group_idj");
+extern "C" __device__ size_t __kassay_local_size(unsigned) KASSAY_COMPUTES("_Z14get_local_sizej");
+extern "C" __device__ size_t __kassay_num_groups(unsigned) KASSAY_COMPUTES("_Z14get_num_groupsj");
 
 #define KASSAY_INDEX(NAME, QUERY, CLASS)                                                                               \
     struct CLASS {                                                                                                     \

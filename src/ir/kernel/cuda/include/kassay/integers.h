@@ -32,29 +32,29 @@ KASSAY_HOST_EXTREMES(int) KASSAY_HOST_EXTREMES(unsigned) KASSAY_HOST_EXTREMES(lo
 KASSAY_HOST_EXTREMES(long long) KASSAY_HOST_EXTREMES(unsigned long long) KASSAY_HOST_EXTREMES(float)
 KASSAY_HOST_EXTREMES(double)
 
-__device__ int __mul24(int, int) KASSAY_AS("_Z5mul24ii");
-__device__ unsigned __umul24(unsigned, unsigned) KASSAY_AS("_Z5mul24jj");
-__device__ int mul24(int, int) KASSAY_AS("_Z5mul24ii");
-__device__ unsigned umul24(unsigned, unsigned) KASSAY_AS("_Z5mul24jj");
-__device__ int __mulhi(int, int) KASSAY_AS("_Z6mul_hiii");
-__device__ unsigned __umulhi(unsigned, unsigned) KASSAY_AS("_Z6mul_hijj");
-__device__ long long __mul64hi(long long, long long) KASSAY_AS("_Z6mul_hill");
-__device__ unsigned long long __umul64hi(unsigned long long, unsigned long long) KASSAY_AS("_Z6mul_himm");
-__device__ int __hadd(int, int) KASSAY_AS("_Z4haddii");
-__device__ int __rhadd(int, int) KASSAY_AS("_Z5rhaddii");
-__device__ unsigned __uhadd(unsigned, unsigned) KASSAY_AS("_Z4haddjj");
-__device__ unsigned __urhadd(unsigned, unsigned) KASSAY_AS("_Z5rhaddjj");
-__device__ unsigned __kassay_abs_diff(int, int) KASSAY_AS("_Z8abs_diffii");
-__device__ unsigned __kassay_abs_diff(unsigned, unsigned) KASSAY_AS("_Z8abs_diffjj");
+__device__ int __mul24(int, int) KASSAY_COMPUTES("_Z5mul24ii");
+__device__ unsigned __umul24(unsigned, unsigned) KASSAY_COMPUTES("_Z5mul24jj");
+__device__ int mul24(int, int) KASSAY_COMPUTES("_Z5mul24ii");
+__device__ unsigned umul24(unsigned, unsigned) KASSAY_COMPUTES("_Z5mul24jj");
+__device__ int __mulhi(int, int) KASSAY_COMPUTES("_Z6mul_hiii");
+__device__ unsigned __umulhi(unsigned, unsigned) KASSAY_COMPUTES("_Z6mul_hijj");
+__device__ long long __mul64hi(long long, long long) KASSAY_COMPUTES("_Z6mul_hill");
+__device__ unsigned long long __umul64hi(unsigned long long, unsigned long long) KASSAY_COMPUTES("_Z6mul_himm");
+__device__ int __hadd(int, int) KASSAY_COMPUTES("_Z4haddii");
+__device__ int __rhadd(int, int) KASSAY_COMPUTES("_Z5rhaddii");
+__device__ unsigned __uhadd(unsigned, unsigned) KASSAY_COMPUTES("_Z4haddjj");
+__device__ unsigned __urhadd(unsigned, unsigned) KASSAY_COMPUTES("_Z5rhaddjj");
+__device__ unsigned __kassay_abs_diff(int, int) KASSAY_COMPUTES("_Z8abs_diffii");
+__device__ unsigned __kassay_abs_diff(unsigned, unsigned) KASSAY_COMPUTES("_Z8abs_diffjj");
 KASSAY_INNER unsigned __sad(int x, int y, unsigned z) { return __kassay_abs_diff(x, y) + z; }
 KASSAY_INNER unsigned __usad(unsigned x, unsigned y, unsigned z) { return __kassay_abs_diff(x, y) + z; }
 
 /* For 0, OpenCL's clz is the number of bits, too. */
-__device__ int __clz(int) KASSAY_AS("_Z3clzi");
-__device__ long __kassay_clz(long) KASSAY_AS("_Z3clzl");
+__device__ int __clz(int) KASSAY_COMPUTES("_Z3clzi");
+__device__ long __kassay_clz(long) KASSAY_COMPUTES("_Z3clzl");
 KASSAY_INNER int __clzll(long long x) { return (int)__kassay_clz((long)x); }
-__device__ int __popc(unsigned) KASSAY_AS("_Z8popcountj");
-__device__ unsigned long __kassay_popcount(unsigned long) KASSAY_AS("_Z8popcountm");
+__device__ int __popc(unsigned) KASSAY_COMPUTES("_Z8popcountj");
+__device__ unsigned long __kassay_popcount(unsigned long) KASSAY_COMPUTES("_Z8popcountm");
 KASSAY_INNER int __popcll(unsigned long long x) { return (int)__kassay_popcount(x); }
 /* The lowest bit alone, or 0: 32 minus its leading zeros is its number from 1, and 0 for 0. */
 KASSAY_INNER int __ffs(int x) { return 32 - __clz((int)((unsigned)x & (0u - (unsigned)x))); }
@@ -108,7 +108,7 @@ KASSAY_INNER double __hiloint2double(int high, int low) {
 
 /* To integers: what is too large or too small becomes the nearest integer. NaN becomes 0 from floats to integers of 32 bits; else the
  * highest bit alone is set, as an H200 does. LL: of the names' lengths. */
-#define KASSAY_CONVERSION(NAME, R, FROM, TO, SYMBOL) __device__ TO NAME##_##R(FROM) KASSAY_AS(SYMBOL);
+#define KASSAY_CONVERSION(NAME, R, FROM, TO, SYMBOL) __device__ TO NAME##_##R(FROM) KASSAY_COMPUTES(SYMBOL);
 #define KASSAY_CONVERSION_NAN(NAME, R, FROM, TO, SYMBOL)                                                               \
     KASSAY_CONVERSION(__kassay##NAME, R, FROM, TO, SYMBOL)                                                             \
     KASSAY_INNER TO NAME##_##R(FROM x) { return x == x ? __kassay##NAME##_##R(x) : (TO)(1ull << (8 * sizeof(TO) - 1)); }

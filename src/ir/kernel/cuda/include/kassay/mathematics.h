@@ -17,14 +17,14 @@ template <typename... T> using __kassay_double = typename __kassay_if<(__kassay_
 
 /* LETTERS: how many the builtin's name has, for Itanium's mangling. */
 #define KASSAY_UNARY(NAME, BUILTIN, LETTERS)                                                                           \
-    __device__ float NAME##f(float) KASSAY_AS("_Z" #LETTERS #BUILTIN "f");                                             \
-    __device__ float NAME(float) KASSAY_AS("_Z" #LETTERS #BUILTIN "f");                                                \
-    __device__ double NAME(double) KASSAY_AS("_Z" #LETTERS #BUILTIN "d");                                              \
+    __device__ float NAME##f(float) KASSAY_COMPUTES("_Z" #LETTERS #BUILTIN "f");                                       \
+    __device__ float NAME(float) KASSAY_COMPUTES("_Z" #LETTERS #BUILTIN "f");                                          \
+    __device__ double NAME(double) KASSAY_COMPUTES("_Z" #LETTERS #BUILTIN "d");                                        \
     template <typename T> KASSAY_INNER __kassay_double<T> NAME(T x) { return NAME((double)x); }
 #define KASSAY_BINARY(NAME, BUILTIN, LETTERS)                                                                          \
-    __device__ float NAME##f(float, float) KASSAY_AS("_Z" #LETTERS #BUILTIN "ff");                                     \
-    __device__ float NAME(float, float) KASSAY_AS("_Z" #LETTERS #BUILTIN "ff");                                        \
-    __device__ double NAME(double, double) KASSAY_AS("_Z" #LETTERS #BUILTIN "dd");                                     \
+    __device__ float NAME##f(float, float) KASSAY_COMPUTES("_Z" #LETTERS #BUILTIN "ff");                               \
+    __device__ float NAME(float, float) KASSAY_COMPUTES("_Z" #LETTERS #BUILTIN "ff");                                  \
+    __device__ double NAME(double, double) KASSAY_COMPUTES("_Z" #LETTERS #BUILTIN "dd");                               \
     template <typename T, typename U> KASSAY_INNER __kassay_double<T, U> NAME(T x, U y) {                              \
         return NAME((double)x, (double)y);                                                                             \
     }
@@ -41,33 +41,33 @@ template <typename... T> using __kassay_double = typename __kassay_if<(__kassay_
 KASSAY_UNARIES(KASSAY_UNARY)
 KASSAY_BINARIES(KASSAY_BINARY)
 
-__device__ float fmaf(float, float, float) KASSAY_AS("_Z3fmafff");
-__device__ float fma(float, float, float) KASSAY_AS("_Z3fmafff");
-__device__ double fma(double, double, double) KASSAY_AS("_Z3fmaddd");
+__device__ float fmaf(float, float, float) KASSAY_COMPUTES("_Z3fmafff");
+__device__ float fma(float, float, float) KASSAY_COMPUTES("_Z3fmafff");
+__device__ double fma(double, double, double) KASSAY_COMPUTES("_Z3fmaddd");
 template <typename T, typename U, typename V> KASSAY_INNER __kassay_double<T, U, V> fma(T x, U y, V z) {
     return fma((double)x, (double)y, (double)z);
 }
-__device__ float rsqrtf(float) KASSAY_AS("_Z5rsqrtf");
-__device__ float rsqrt(float) KASSAY_AS("_Z5rsqrtf");
-__device__ double rsqrt(double) KASSAY_AS("_Z5rsqrtd");
-__device__ float exp10f(float) KASSAY_AS("_Z5exp10f");
-__device__ float exp10(float) KASSAY_AS("_Z5exp10f");
-__device__ double exp10(double) KASSAY_AS("_Z5exp10d");
-__device__ float sinpif(float) KASSAY_AS("_Z5sinpif");
-__device__ float sinpi(float) KASSAY_AS("_Z5sinpif");
-__device__ double sinpi(double) KASSAY_AS("_Z5sinpid");
-__device__ float cospif(float) KASSAY_AS("_Z5cospif");
-__device__ float cospi(float) KASSAY_AS("_Z5cospif");
-__device__ double cospi(double) KASSAY_AS("_Z5cospid");
-__device__ float ldexpf(float, int) KASSAY_AS("_Z5ldexpfi");
-__device__ float ldexp(float, int) KASSAY_AS("_Z5ldexpfi");
-__device__ double ldexp(double, int) KASSAY_AS("_Z5ldexpdi");
-__device__ float scalbnf(float, int) KASSAY_AS("_Z5ldexpfi");
-__device__ float scalbn(float, int) KASSAY_AS("_Z5ldexpfi");
-__device__ double scalbn(double, int) KASSAY_AS("_Z5ldexpdi");
-__device__ int ilogbf(float) KASSAY_AS("_Z5ilogbf");
-__device__ int ilogb(float) KASSAY_AS("_Z5ilogbf");
-__device__ int ilogb(double) KASSAY_AS("_Z5ilogbd");
+__device__ float rsqrtf(float) KASSAY_COMPUTES("_Z5rsqrtf");
+__device__ float rsqrt(float) KASSAY_COMPUTES("_Z5rsqrtf");
+__device__ double rsqrt(double) KASSAY_COMPUTES("_Z5rsqrtd");
+__device__ float exp10f(float) KASSAY_COMPUTES("_Z5exp10f");
+__device__ float exp10(float) KASSAY_COMPUTES("_Z5exp10f");
+__device__ double exp10(double) KASSAY_COMPUTES("_Z5exp10d");
+__device__ float sinpif(float) KASSAY_COMPUTES("_Z5sinpif");
+__device__ float sinpi(float) KASSAY_COMPUTES("_Z5sinpif");
+__device__ double sinpi(double) KASSAY_COMPUTES("_Z5sinpid");
+__device__ float cospif(float) KASSAY_COMPUTES("_Z5cospif");
+__device__ float cospi(float) KASSAY_COMPUTES("_Z5cospif");
+__device__ double cospi(double) KASSAY_COMPUTES("_Z5cospid");
+__device__ float ldexpf(float, int) KASSAY_COMPUTES("_Z5ldexpfi");
+__device__ float ldexp(float, int) KASSAY_COMPUTES("_Z5ldexpfi");
+__device__ double ldexp(double, int) KASSAY_COMPUTES("_Z5ldexpdi");
+__device__ float scalbnf(float, int) KASSAY_COMPUTES("_Z5ldexpfi");
+__device__ float scalbn(float, int) KASSAY_COMPUTES("_Z5ldexpfi");
+__device__ double scalbn(double, int) KASSAY_COMPUTES("_Z5ldexpdi");
+__device__ int ilogbf(float) KASSAY_COMPUTES("_Z5ilogbf");
+__device__ int ilogb(float) KASSAY_COMPUTES("_Z5ilogbf");
+__device__ int ilogb(double) KASSAY_COMPUTES("_Z5ilogbd");
 __device__ float frexpf(float, int *) KASSAY_AS("_Z5frexpfPU3AS4i");
 __device__ float frexp(float, int *) KASSAY_AS("_Z5frexpfPU3AS4i");
 __device__ double frexp(double, int *) KASSAY_AS("_Z5frexpdPU3AS4i");
@@ -105,8 +105,8 @@ KASSAY_INNER double rnorm3d(double x, double y, double z) {
     return length == __builtin_inff() ? 0.25 / norm3d(0.25 * x, 0.25 * y, 0.25 * z) : 1.0 / length;
 }
 /* What is too large or too small becomes the nearest integer, NaN the least. */
-__device__ long long __kassay_saturated(float) KASSAY_AS("_Z20convert_long_sat_rtef");
-__device__ long long __kassay_saturated(double) KASSAY_AS("_Z20convert_long_sat_rted");
+__device__ long long __kassay_saturated(float) KASSAY_COMPUTES("_Z20convert_long_sat_rtef");
+__device__ long long __kassay_saturated(double) KASSAY_COMPUTES("_Z20convert_long_sat_rted");
 #define KASSAY_ROUNDED_TO(NAME, T, ROUND)                                                                              \
     KASSAY_INNER T NAME(float x) { return x == x ? __kassay_saturated(ROUND##f(x)) : (T)(1ull << 63); }                \
     KASSAY_INNER T NAME##f(float x) { return NAME(x); }                                                                \

@@ -102,7 +102,11 @@ fn hits(hits: Option<&Hits>, notes: &Notes<'_>) -> Markup {
         step => step.clamp(1, 5),
     };
     // Numbers of work-items exceed those of tests only if they were counted.
-    let counted = if hits.items > hits.tests as u64 { format!(", {} {}", hits.items, notes.words.say("work-items")) } else { String::new() };
+    let counted = if hits.items > hits.tests as u64 {
+        format!(", {} {}", hits.items, notes.words.say("work-items"))
+    } else {
+        String::new()
+    };
     let words = format!("executed by {} of {tests} tests{counted}", hits.tests);
     html! { span.hits.(format!("heat{step}")) title=(words) { (hits.tests) span.vh { " of " (tests) " tests" } } }
 }

@@ -190,6 +190,7 @@ pub enum FaultKind {
     OutOfBounds = 2,
     /// An integer is divided by zero, or the quotient overflows.
     Division = 3,
+    /// An assertion that fails, or another trap.
     Trap = 4,
 }
 

@@ -162,7 +162,7 @@ pub mod hook {
     pub const RELEASE: &str = "__kassay_release";
 
     /// All hooks.
-    pub const ALL: [&str; 24] = [
+    pub const ALL: [&str; 25] = [
         ACCESS,
         COMPARE_EXCHANGE,
         SPAN,
@@ -263,7 +263,7 @@ pub mod placeholder {
     pub const LEAVE: &str = "__kassay_at_leave";
 
     /// All placeholders.
-    pub const ALL: [&str; 15] = [
+    pub const ALL: [&str; 16] = [
         BARRIER,
         EXCHANGE,
         WARP,

@@ -82,7 +82,7 @@ impl Warp {
             same as i32,
             if all_same { mask as i32 } else { 0 },
             i32::from(all_same),
-            (i64::from(self.values[self.from[lane]]) * 3 >> 20) as i32,
+            ((i64::from(self.values[self.from[lane]]) * 3) >> 20) as i32,
             self.values[self.from[lane]],
             vote(&|value| value / 2 == own / 2) as i32,
         ]

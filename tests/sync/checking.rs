@@ -134,10 +134,10 @@ fn a_race_comes_with_schedules_between_which_outputs_differ() -> TestResult {
 fn verdicts_hold_for_all_interleavings_only_of_inputs_that_end() -> TestResult {
     let table = Tables::new();
     let mut all = check(&table, &[case("a")], |_, _| simulation())?;
-    assert_eq!(checking::holds_for(&[], &[], &all.inputs).0, HoldsFor::AllInterleavings);
+    assert_eq!(checking::holds_for(&[], (&[], &[]), &all.inputs).0, HoldsFor::AllInterleavings);
     let flows = ["an atomic decides".to_owned()];
-    assert_eq!(checking::holds_for(&flows, &[], &all.inputs), (HoldsFor::ExploredSchedules, flows.to_vec()));
+    assert_eq!(checking::holds_for(&flows, (&[], &[]), &all.inputs), (HoldsFor::ExploredSchedules, flows.to_vec()));
     all.inputs[0].completed = false;
-    assert_eq!(checking::holds_for(&[], &[], &all.inputs).0, HoldsFor::ExploredSchedules);
+    assert_eq!(checking::holds_for(&[], (&[], &[]), &all.inputs).0, HoldsFor::ExploredSchedules);
     Ok(())
 }

@@ -21,7 +21,7 @@ fn agree(source: &str, operators: &[&str], items: u64, words: usize, keep: &dyn 
     let mut wrong = Vec::new();
     let is_same = |ours: &Effect, theirs: &Effect| match ours.fault {
         // A loop that runs out of fuel is left by an edge that leaves it: `while (true)` in the source has none.
-        Some(FaultKind::Fuel | FaultKind::OutOfBounds) => ours.fault == theirs.fault,
+        Some(FaultKind::Fuel | FaultKind::OutOfBounds | FaultKind::Trap) => ours.fault == theirs.fault,
         // clang may compile a division by a constant 0 to anything.
         Some(FaultKind::Division) => true,
         None => ours == theirs,

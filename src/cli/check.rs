@@ -53,6 +53,10 @@ pub struct CheckArgs {
     /// Run every input under N schedules
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub schedules: u32,
+    /// Assume that N consecutive work-items of a work-group run in lockstep, as programs written for warps rely on:
+    /// they race only by one instruction, or on different sides of a branch
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub warp_sync: Option<u32>,
     #[command(flatten)]
     pub program: ProgramFlags,
     #[command(flatten)]
@@ -170,6 +174,7 @@ impl CheckArgs {
             .evolve(self.evolve)
             .reproduce(self.reproduce.clone())
             .schedules(self.schedules)
+            .warp_sync(self.warp_sync)
     }
 }
 

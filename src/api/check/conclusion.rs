@@ -128,6 +128,7 @@ impl Judging<'_, '_> {
             barriers: checked.barriers,
             amplification,
             first_pass: self.first_pass.clone(),
+            warp_sync: self.options.warp_sync,
             notes,
         }
         .in_words())
@@ -177,6 +178,7 @@ impl Judging<'_, '_> {
             barriers: Vec::new(),
             amplification: None,
             first_pass: self.first_pass.clone(),
+            warp_sync: self.options.warp_sync,
             notes,
         }
         .in_words()

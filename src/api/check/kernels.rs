@@ -108,7 +108,11 @@ impl<'a> Kernels<'a> {
         (base, makes_suites): (&Path, bool),
         spool: &Spool,
     ) -> Result<Kernels<'a>> {
-        let worker = |_| Ok(Worker { simulator: Simulator::new(1)?, programs: Vec::new() });
+        let worker = |_| {
+            let mut simulator = Simulator::new(1)?;
+            simulator.run_in_lockstep(options.warp_sync);
+            Ok(Worker { simulator, programs: Vec::new() })
+        };
         Ok(Kernels {
             open,
             options,

@@ -133,7 +133,7 @@ impl Checking<'_, '_> {
         let under_test = &parsed.under_test;
         let reproduce = options.reproduce.clone();
         let mut judging = Judging { opened, parsed, options, budget, started, first_pass: None, reproduce };
-        let starting = CheckOptions::wants_first_pass(opened.options()).then(|| opened.start(1)).transpose()?;
+        let starting = options.wants_first_pass(opened.options()).then(|| opened.start(1)).transpose()?;
         let mut inputs = match opened.is_suite() {
             true => Inputs { cases: suite_cases(&parsed.tests, under_test), ..Inputs::default() },
             false => self.generated()?,
@@ -147,6 +147,7 @@ impl Checking<'_, '_> {
         let jobs = opened.options().jobs.max(1);
         let mut owned: Vec<Simulator> = (0..jobs).map(|_| Simulator::new(1)).collect::<Result<_>>()?;
         let mut simulators = Vec::new();
+        owned.iter_mut().for_each(|simulator| simulator.run_in_lockstep(options.warp_sync));
         for simulator in &mut owned {
             let program = simulator.load_native(&code)?;
             simulators.push(LoadedSimulator { simulator, program, timeout: opened.options().timeout, launches: 0 });

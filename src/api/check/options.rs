@@ -35,6 +35,10 @@ options! {
         reproduce: Option<PathBuf> = None,
         /// The number of schedules under which every input runs.
         schedules: u32 = 1,
+        /// How many consecutive work-items of a work-group run in lockstep, as programs written for warps of early GPUs
+        /// rely on: two of their accesses race only if one instruction makes both at once, or on different sides of a
+        /// branch.
+        warp_sync: Option<u32> = None,
     }
 }
 
@@ -65,6 +69,7 @@ impl CheckOptions {
     pub(crate) fn check(&self) -> Result<()> {
         check_range("budget", self.budget, Duration::from_nanos(1)..=MAX_BUDGET)?;
         check_range("schedules", self.schedules, 1..=100_000)?;
+        self.warp_sync.map_or(Ok(()), |items| check_range("warp-sync", items, 1..=64))?;
         self.global.iter().try_for_each(|size| check_range("global", *size, 1..=u64::MAX))?;
         self.local.iter().try_for_each(|size| check_range("local", *size, 1..=u64::MAX))?;
         if self.global.is_empty() && !self.local.is_empty() {
@@ -73,9 +78,10 @@ impl CheckOptions {
         Ok(())
     }
 
-    /// Returns whether the requested device is one for a first pass, because it does not check races itself.
-    pub(super) fn wants_first_pass(open: &OpenOptions) -> bool {
-        !open.device.admits(|executor| executor.checks.races)
+    /// Returns whether the requested device is one for a first pass, because it does not check races itself. No device
+    /// knows of lockstep.
+    pub(super) fn wants_first_pass(&self, open: &OpenOptions) -> bool {
+        self.warp_sync.is_none() && !open.device.admits(|executor| executor.checks.races)
     }
 
     /// Checks that the options fit a suite.
@@ -95,7 +101,7 @@ impl CheckOptions {
     /// # Errors
     /// `Caller` if they are about launches that kassay makes.
     pub(super) fn check_for_program(&self, open: &OpenOptions) -> Result<()> {
-        if CheckOptions::wants_first_pass(open) {
+        if self.wants_first_pass(open) {
             let what = format!("the launches of a program are checked on the simulator, not on `{}`", open.device);
             return Err(Error::caller(what).help("leave --device out"));
         }

@@ -441,8 +441,8 @@ impl<'c> KernelUnderTest<'c> {
         self.interface.sub_groups != SubGroups::Unused && cpp_names::is_of_cuda(&self.module)
     }
 
-    /// Returns whether only a run knows which lanes take part in some functions of CUDA's warps. Devices then do what the
-    /// simulator does only where all lanes of a warp come to them together.
+    /// Returns whether only a run knows which lanes take part in some functions of CUDA's warps. Devices then do what
+    /// the simulator does only where all lanes of a warp come to them together.
     pub fn takes_lanes(&self) -> bool {
         sub_groups::take_lanes(View::of(&self.module))
     }

@@ -114,8 +114,8 @@ pub mod hook {
     /// sub-group: by sub-group local id), which is valid until the next exchange but one.
     pub const EXCHANGE: &str = "__kassay_exchange";
     /// `i64 (item, i32 site, i64 iteration, i32 mask, i32 kind, i64 value, i32 from)`: a function of CUDA's warps
-    /// ([`super::warp`]): waits for the lanes of the warp (which is a sub-group) that `mask` names, and returns what the
-    /// function yields of their values; for shuffles: that of lane `from`.
+    /// ([`super::warp`]): waits for the lanes of the warp (which is a sub-group) that `mask` names, and returns what
+    /// the function yields of their values; for shuffles: that of lane `from`.
     pub const WARP: &str = "__kassay_warp";
     /// `void (item, i32 site, i32 flags, i32 order, i32 scope)`: a fence; numbers as in OpenCL
     /// C (`memory_order`, `memory_scope`).

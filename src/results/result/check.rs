@@ -35,10 +35,18 @@ pub struct CheckResult {
     /// The device of the first pass, which looks for races in inputs that the simulator does not finish (`--device`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_pass: Option<Device>,
+    /// The verdict holds if so many consecutive work-items of a work-group run in lockstep (`--warp-sync`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warp_sync: Option<u32>,
     /// Numbers of findings, inputs, launches and barriers.
     pub summary: Summary,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// Says what a verdict with [`CheckResult::warp_sync`] takes for granted.
+pub fn lockstep(items: u32) -> String {
+    format!("if warps of {items} consecutive work-items run in lockstep (--warp-sync {items})")
 }
 
 /// The checks of several kernels together.
@@ -519,6 +527,7 @@ mod tests {
             barriers: Vec::new(),
             amplification: None,
             first_pass: None,
+            warp_sync: None,
             summary: Summary { inputs: 2, ..Summary::default() },
             notes: Vec::new(),
         }

@@ -1,6 +1,6 @@
 //! Functions of CUDA's warps (`kassay_warp_*`, which CUDA's headers declare), and those of sub-groups of which all
-//! work-items take part. The simulator has the former for whatever lanes a mask names; devices have the latter, which do
-//! the same where all lanes of a warp come to them together.
+//! work-items take part. The simulator has the former for whatever lanes a mask names; devices have the latter, which
+//! do the same where all lanes of a warp come to them together.
 
 use super::call::{Call, Replacement};
 use crate::kernel::builtins::mangle;

@@ -13,7 +13,7 @@ use super::parts::{Tone, badge, facts, names, notes, shown, time};
 use super::source_view::{known_hash, line_anchor};
 use super::sources::Sources;
 use crate::result::Location;
-use crate::result::check::{Access, CheckResult, Finding, FindingKind, HoldsFor, Mode, Verdict};
+use crate::result::check::{Access, CheckResult, Finding, FindingKind, HoldsFor, Mode, Verdict, lockstep};
 use crate::result::schedule::{Ran, ScheduleResult, Verdict as ScheduleVerdict};
 
 /// How a verdict of `check` is shown.
@@ -50,7 +50,11 @@ pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources)
         section.part id={ (anchor) "-check" } aria-labelledby={ (anchor) "-check-h" } {
             h3 id={ (anchor) "-check-h" } { "Races and faults " (badge(verdict_tone(result.verdict), result.verdict.name())) }
             (facts(run.file, &result.header, result.elapsed_s))
-            p { "The verdict holds " (holds) "." }
+            p {
+                "The verdict holds " (holds)
+                @if let Some(items) = result.warp_sync { ", " (words.say(&lockstep(items))) }
+                "."
+            }
             @if !result.holds_for_because.is_empty() { ul { @for why in &result.holds_for_because { li { (shown(why)) } } } }
             @for (number, finding) in (1..).zip(&result.findings) {
                 article.finding.(tone(finding).class()) id={ (anchor) "-finding" (number) } {

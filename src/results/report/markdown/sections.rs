@@ -4,7 +4,7 @@ use super::super::parts;
 use super::super::style::{count, percent};
 use super::write::{Table, code, prose};
 use crate::result::any::Part;
-use crate::result::check::{CheckResult, HoldsFor, Verdict};
+use crate::result::check::{CheckResult, HoldsFor, Verdict, lockstep};
 use crate::result::compare::CompareResult;
 use crate::result::cover::{CoverResult, Coverage, METRICS, Measure};
 use crate::result::generate::GenerateResult;
@@ -77,10 +77,14 @@ fn checks(results: &[&CheckResult]) -> Option<Section> {
             HoldsFor::AllInterleavings => "all interleavings of the inputs",
             HoldsFor::ExploredSchedules => "the explored schedules",
         };
+        let holds = match r.warp_sync {
+            Some(items) => format!("{holds}, {}", lockstep(items)),
+            None => holds.to_owned(),
+        };
         let verdict =
             if r.verdict == Verdict::Clean { "clean".to_owned() } else { format!("**{}**", r.verdict.name()) };
         let (findings, inputs) = (r.findings.len().to_string(), r.summary.inputs.to_string());
-        table.row(row(&r.header, [verdict, findings, inputs, holds.to_owned()]));
+        table.row(row(&r.header, [verdict, findings, inputs, holds]));
     }
     let verdict = CheckResult::total(results.iter().copied()).verdict;
     section("Checks", results, verdict.name().to_owned(), &table)

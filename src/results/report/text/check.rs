@@ -14,7 +14,7 @@ use super::{heading, notes, title};
 use crate::result::Location;
 use crate::result::check::{
     Access, Amplification, CheckResult, Finding, FindingKind, HoldsFor, HostLaunch, Memory, Mode, Scope, Verdict,
-    Witness,
+    Witness, lockstep,
 };
 
 /// Options of the text.
@@ -265,6 +265,9 @@ impl Writer<'_> {
             HoldsFor::ExploredSchedules => "for the explored schedules",
         };
         let mut out = format!("verdict: {}; it holds {holds}\n", self.style.paint(paint, r.verdict.name()));
+        if let Some(items) = r.warp_sync {
+            let _ = writeln!(out, "  - it holds {}", self.say(&lockstep(items)));
+        }
         if r.verdict == Verdict::Clean && r.findings.iter().any(|f| f.kind == FindingKind::Uninitialised) {
             out.push_str("  - reads of uninitialised memory do not count against it\n");
         }

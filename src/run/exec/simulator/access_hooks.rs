@@ -3,6 +3,7 @@
 use kassay_model::native::table::Space;
 
 use super::item_ref::ItemRef;
+use super::lockstep;
 use super::lookup::{self, Lookup};
 use super::observation::FaultKind;
 use super::program::NONE;
@@ -28,6 +29,7 @@ pub unsafe extern "C" fn compare_exchange(
     expected: u64,
 ) -> *mut u8 {
     item.preempt_before_next();
+    lockstep::before_next_access(&mut item, site);
     let at = item.site(site);
     // SAFETY: the caller passes a site of the program; the read is in bounds, as is checked first, and no other
     // work-item of this thread runs before the access.
@@ -90,6 +92,7 @@ fn access_by_search(mut item: ItemRef<'_>, address: *mut u8, site: u32, bytes: u
 /// The access has been checked: the bytes exist, and stay until the launch ends.
 #[inline(always)]
 pub unsafe fn report_access(item: &mut ItemRef<'_>, site: u32, place: Place, bytes: u64, address: *const u8) {
+    lockstep::before_access(item, site);
     let accessor = item.accessor();
     if let Some(observer) = item.run_mut().observer() {
         observer.access(accessor, site, place, bytes);

@@ -6,7 +6,7 @@ use kassay_model::native::table::{CallPath, Mode, NativeTable, Object, Space, St
 use kassay_suite::faults::FaultClass;
 
 use super::launch::PreparedLaunch;
-use super::observation::{Divergence, FaultKind, Simulation, SimulatorFault, Waiting};
+use super::observation::{Divergence, FaultKind, Simulation, SimulatorFault, VARIOUS, Waiting};
 use super::program::writes;
 
 /// Describes the first thing that a run did and no kernel may do, in one sentence; `None` if there is none.
@@ -160,6 +160,7 @@ fn divergence_text(divergence: &Divergence, table: &NativeTable) -> String {
 /// The name of a synchronising function, with the lanes that a function of warps names if it names not all.
 pub fn named(builtin: &str, mask: Option<u32>) -> String {
     match mask.filter(|mask| *mask != u32::MAX) {
+        Some(VARIOUS) => format!("{builtin}(various masks)"),
         Some(mask) => format!("{builtin}({mask:#010x})"),
         None => builtin.to_owned(),
     }

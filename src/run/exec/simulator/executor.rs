@@ -17,7 +17,7 @@ use super::printf::MAX_PRINTED_BYTES;
 use super::program::Program;
 use super::run_state::RunPlan;
 use super::shadow::{Area, Grid, Pass, Shadow};
-use super::{diagnostics, group_sampling, hooks, schedule};
+use super::{diagnostics, group_sampling, hooks, lockstep, schedule};
 use crate::exec::device::SIMULATOR;
 use crate::exec::{
     Capabilities, Checks, Code, DeviceInfo, Executor, Fault, Joins, NativeCode, Observation, ProgramId, Run,
@@ -46,6 +46,8 @@ pub struct Simulator {
     /// The last launch, ready to be run again. The threads point into it.
     prepared: Option<Box<PreparedLaunch>>,
     threads: Vec<ExecThread>,
+    /// See [`Simulator::run_in_lockstep`].
+    lockstep: Option<u32>,
 }
 
 struct LoadedProgram {
@@ -62,7 +64,13 @@ impl Simulator {
     /// `Environment` if there is not enough memory.
     pub fn new(threads: usize) -> Result<Simulator> {
         let threads = (0..threads.max(1)).map(|_| ExecThread::new()).collect::<Result<_>>()?;
-        Ok(Simulator { device: device(), programs: HashMap::new(), next: 0, prepared: None, threads })
+        Ok(Simulator { device: device(), programs: HashMap::new(), next: 0, prepared: None, threads, lockstep: None })
+    }
+
+    /// From now on, in launches in which races are looked for, so many consecutive work-items of a group make each
+    /// access in lockstep ([`SimulationOptions::lockstep`]).
+    pub fn run_in_lockstep(&mut self, items: Option<u32>) {
+        self.lockstep = items.map(|items| items.clamp(1, lockstep::LONGEST));
     }
 
     /// Loads code for the simulator.
@@ -160,6 +168,7 @@ impl Simulator {
         let table = &loaded.program.code.table;
         let mut plan = make_plan(options, prepared, table, timeout)?;
         let races = options.races && table.races;
+        plan.options.lockstep = options.lockstep.or(self.lockstep).filter(|_| races);
         let areas = if races || observer.is_some() { areas(prepared) } else { Vec::new() };
         if let Some(observer) = &mut observer {
             observer.begin(&areas, prepared.items())?;
@@ -168,6 +177,7 @@ impl Simulator {
             return run_pass(&mut self.threads, prepared, &plan, (None, observer), head);
         }
         let shadow = loaded.shadow.get_or_insert_with(|| Box::new(Shadow::new(table)));
+        shadow.set_lockstep(plan.options.lockstep.is_some());
         let context = &prepared.context;
         let grid = Grid { global: context.global_size, local: context.enqueued_local_size, offset: context.offset };
         let groups = shadow.most_groups(prepared.items());

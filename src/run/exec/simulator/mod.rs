@@ -24,6 +24,7 @@ pub mod image;
 mod image_hooks;
 mod item_ref;
 mod launch;
+mod lockstep;
 mod lookup;
 mod memory;
 mod object;
@@ -37,6 +38,7 @@ mod schedule;
 pub mod schedule_families;
 pub mod shadow;
 mod start;
+mod warp_state;
 mod warp_sync;
 mod work_group;
 

@@ -36,6 +36,8 @@ pub struct SimulationOptions {
     /// End the launch at the first conflict and report only that there is one ([`Simulation::conflicted`]);
     /// requires `races`.
     pub first_conflict: bool,
+    /// With `races`: so many consecutive work-items of a group, at most 64, make each access in lockstep.
+    pub lockstep: Option<u32>,
 }
 
 /// One access of one work-item.
@@ -86,6 +88,9 @@ pub struct Divergence {
     pub finished_item: Option<[u64; 3]>,
 }
 
+/// Stands for different masks: no lane that waits names none.
+pub const VARIOUS: u32 = 0;
+
 /// Work-items that wait at the same barrier in the same iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
@@ -93,7 +98,7 @@ pub struct Waiting {
     pub barrier: u32,
     /// Hash of the iteration counts of the loops around the barrier.
     pub iteration: u64,
-    /// For functions of warps: the lanes that they name.
+    /// For functions of warps: the lanes that they name; [`VARIOUS`] where they name different ones.
     pub mask: Option<u32>,
     /// The global id of one of them.
     pub item: [u64; 3],

@@ -9,8 +9,9 @@ use kassay_base::error::Result;
 use super::exec_thread::ExecThread;
 use super::fiber::{FiberState, Task};
 use super::launch::PreparedLaunch;
-use super::observation::{Divergence, FaultKind, Waiting};
-use super::run_state::{FIRST_SLICE, RunPlan};
+use super::observation::{Divergence, FaultKind, VARIOUS, Waiting};
+use super::run_state::{FIRST_SLICE, RunPlan, RunState};
+use super::warp_state::Stepping;
 use super::work_group::{GroupSlot, Item, State};
 
 /// The maximum number of work-items in all groups that are active at a time: each may take a stack.
@@ -185,6 +186,10 @@ fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
             if slot.finished > 0 && (slot.wake_last() || slot.wake_warp()) {
                 continue;
             }
+            // SAFETY: as of the slot.
+            if unsafe { make_step(&mut *state, slot) } {
+                continue;
+            }
             if let Some(apart) = slot.answer_active() {
                 // SAFETY: as of the slot.
                 unsafe { (*state).seen.was_apart |= apart };
@@ -210,6 +215,22 @@ fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
             }
         }
     }
+}
+
+/// Lets work-items of a warp make their next access, if they wait to make it together.
+fn make_step(run: &mut RunState, slot: &mut GroupSlot) -> bool {
+    // SAFETY: the plan lives until the run ends.
+    let Some(lanes) = (unsafe { (*run.plan_ptr()).options.lockstep }) else { return false };
+    let Some(stepping) = slot.make_step(lanes) else { return false };
+    let before = slot.last_step.replace(stepping);
+    run.activity += 1;
+    if let Some(shadow) = run.shadow() {
+        // Who made the step before may have gone another way since.
+        for step in before.into_iter().chain([stepping]) {
+            shadow.items_barrier(slot.number, step.first, step.lanes, Stepping::FLAGS);
+        }
+    }
+    true
 }
 
 /// Runs a work-item until it waits or its fiber has nothing left to run.
@@ -295,6 +316,24 @@ fn abandon(thread: &mut ExecThread, prepared: &PreparedLaunch, slot: u32) {
     }
 }
 
+/// The most places at which work-items wait that are told apart by the masks that they pass.
+const MOST_WAITING: usize = 4;
+
+/// Work-items by where they wait alone, whatever masks they pass.
+fn without_masks(waiting: Vec<Waiting>) -> Vec<Waiting> {
+    let mut merged: Vec<Waiting> = Vec::new();
+    for one in waiting {
+        match merged.iter_mut().find(|w| (w.barrier, w.iteration) == (one.barrier, one.iteration)) {
+            Some(known) => {
+                known.items += one.items;
+                known.mask = known.mask.filter(|mask| Some(*mask) == one.mask).or(known.mask.and(Some(VARIOUS)));
+            }
+            None => merged.push(one),
+        }
+    }
+    merged
+}
+
 /// Describes which work-items wait where, and which have ended.
 fn divergence(slot: &GroupSlot) -> Divergence {
     let mut waiting: Vec<Waiting> = Vec::new();
@@ -312,6 +351,7 @@ fn divergence(slot: &GroupSlot) -> Divergence {
             None => waiting.push(Waiting { barrier, iteration, mask, item: item.context.global_id, items: 1 }),
         }
     }
+    let mut waiting = if waiting.len() > MOST_WAITING { without_masks(waiting) } else { waiting };
     waiting.sort_by_key(|w| std::cmp::Reverse(w.items));
     Divergence { group_id: slot.context.group_id, waiting, finished, finished_item }
 }

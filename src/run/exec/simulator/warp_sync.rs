@@ -6,65 +6,8 @@ use kassay_model::native::abi::warp;
 
 use super::item_ref::ItemRef;
 use super::observation::FaultKind;
+use super::warp_state::{LANES, WarpCall, is_in};
 use super::work_group::{GroupSlot, State};
-
-/// The lanes of a warp.
-pub const LANES: usize = 32;
-
-/// A work-item's last call of a function of warps.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct WarpCall {
-    pub mask: u32,
-    kind: u32,
-    value: u64,
-    from: u32,
-    /// Whether it waits there for others.
-    pub waits: bool,
-    /// What the function has yielded.
-    result: u64,
-    /// A hash of where the work-item has called such functions so far.
-    history: u64,
-}
-
-impl WarpCall {
-    /// Whether two lanes that wait may meet.
-    fn meets(&self, other: &WarpCall) -> bool {
-        self.waits && other.waits && (self.mask, self.kind) == (other.mask, other.kind)
-    }
-
-    /// Whether the function yields, of some lanes that came there together, what it yields of all lanes and a mask.
-    fn can_be_masked(&self) -> bool {
-        let kind = self.kind & !warp::WIDE;
-        kind >= warp::SHUFFLE || matches!(kind, warp::BARRIER | warp::BALLOT | warp::ANY | warp::ALL)
-    }
-
-    /// What it yields of the values of `lanes`. A lane that shuffles from one that takes no part gets 0, and its own
-    /// value from one that the warp does not have: CUDA leaves both open.
-    fn combined(&self, values: &[u64; LANES], lanes: u32, existing: u32) -> u64 {
-        let all = (0..LANES).filter(|lane| lanes >> lane & 1 != 0).map(|lane| values[lane]);
-        let votes = (0..LANES).filter(|lane| lanes >> lane & 1 != 0 && values[*lane] != 0);
-        let votes = votes.fold(0u32, |votes, lane| votes | 1 << lane);
-        let signed = |value: u64| value as i32;
-        match self.kind & !warp::WIDE {
-            warp::BARRIER => 0,
-            warp::BALLOT => u64::from(votes),
-            warp::ANY => u64::from(votes != 0),
-            warp::ALL => u64::from(votes == lanes),
-            warp::ADD => u64::from(all.fold(0u32, |sum, value| sum.wrapping_add(value as u32))),
-            warp::MIN_SIGNED => all.min_by_key(|value| signed(*value)).unwrap_or(0),
-            warp::MAX_SIGNED => all.max_by_key(|value| signed(*value)).unwrap_or(0),
-            warp::MIN_UNSIGNED => all.min().unwrap_or(0),
-            warp::MAX_UNSIGNED => all.max().unwrap_or(0),
-            _ if !is_in(existing, self.from) => self.value,
-            _ if !is_in(lanes, self.from) => 0,
-            _ => values[self.from as usize],
-        }
-    }
-}
-
-fn is_in(lanes: u32, lane: u32) -> bool {
-    lane < LANES as u32 && lanes >> lane & 1 != 0
-}
 
 impl GroupSlot {
     /// The lanes of a warp, and those of them that have not returned.
@@ -223,37 +166,5 @@ fn order_memory(item: &mut ItemRef<'_>, site: u32, (number, lanes): (u32, u32), 
         && let Some(shadow) = item.shadow()
     {
         shadow.warp_barrier(slot, number, lanes, flags);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn combined(kind: u32, values: [u64; LANES], lanes: u32, from: u32) -> u64 {
-        WarpCall { kind, from, value: 77, ..WarpCall::default() }.combined(&values, lanes, 0xffff)
-    }
-
-    #[test]
-    fn only_named_lanes_count() {
-        let values: [u64; LANES] = std::array::from_fn(|lane| u64::from((lane as i32 - 8) as u32));
-        let lanes = 0b1010_0000_0000_0011;
-        assert_eq!(combined(warp::BALLOT, values, lanes, 0), u64::from(lanes));
-        assert_eq!(combined(warp::BALLOT, values, 0b1_0000_0000, 0), 0);
-        assert_eq!(combined(warp::ADD, values, lanes, 0) as i32, -8 - 7 + 5 + 7);
-        assert_eq!(combined(warp::MIN_SIGNED, values, lanes, 0) as i32, -8);
-        assert_eq!(combined(warp::MAX_SIGNED, values, lanes, 0), 7);
-        assert_eq!(combined(warp::MIN_UNSIGNED, values, lanes, 0), 5);
-        assert_eq!(combined(warp::MAX_UNSIGNED, values, lanes, 0) as i32, -7);
-        assert_eq!([combined(warp::ALL, values, lanes, 0), combined(warp::ANY, values, lanes, 0)], [1, 1]);
-        assert_eq!(combined(warp::ALL, values, lanes | 1 << 8, 0), 0);
-    }
-
-    #[test]
-    fn a_shuffle_takes_what_a_lane_brought_that_takes_part() {
-        let values: [u64; LANES] = std::array::from_fn(|lane| 100 + lane as u64);
-        assert_eq!(combined(warp::SHUFFLE, values, 0b110, 2), 102);
-        assert_eq!(combined(warp::SHUFFLE_UP + warp::WIDE, values, 0b110, 3), 0);
-        assert_eq!(combined(warp::SHUFFLE_DOWN, values, 0b110, 16), 77);
     }
 }

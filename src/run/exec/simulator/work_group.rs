@@ -16,7 +16,7 @@ use super::memory::{OffsetAllocator, Reservation};
 use super::program::Site;
 use super::run_state::RunState;
 use super::shadow::Group;
-use super::warp_sync::WarpCall;
+use super::warp_state::{Step, Stepping, WarpCall};
 
 /// What a work-item is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum State {
     Ready,
     /// Waits for others at the barrier [`Item::at`].
     Waiting,
+    /// Waits until the work-items of its warp make their next access together.
+    Stepping,
     /// Has used up a slice of fuel; continues after all others have had their turn.
     Spinning,
     /// Has used up all its fuel in the loop [`Item::at`]; continues only if others may have changed what it waits for.
@@ -74,6 +76,7 @@ pub struct Item {
     /// How many exchanges it took part in: of the group, and of its sub-group.
     pub exchanges: [u32; 2],
     pub warp: WarpCall,
+    pub step: Step,
 }
 
 impl Item {
@@ -173,6 +176,8 @@ pub struct GroupSlot {
     pub preemptions: Vec<Preemption>,
     /// Whether a work-item of the current group has called a function of warps.
     pub uses_warps: bool,
+    /// The last step of one of its warps in lockstep.
+    pub last_step: Option<Stepping>,
     /// Whether the group cannot continue.
     pub over: bool,
 }
@@ -216,6 +221,7 @@ impl GroupSlot {
             ],
             preemptions: Vec::new(),
             uses_warps: false,
+            last_step: None,
             over: false,
         });
         slot.place_locals(prepared)?;
@@ -303,6 +309,7 @@ impl GroupSlot {
             item.context.leaves = 0;
             item.context.returned = 0;
             item.warp = WarpCall::default();
+            item.step = Step::default();
             item.run = run;
         }
         for (start, bytes) in &self.clear {
@@ -317,6 +324,7 @@ impl GroupSlot {
         self.sub_arrivals.fill(Arrivals::default());
         self.preemptions.clear();
         self.uses_warps = false;
+        self.last_step = None;
         self.over = false;
     }
 
@@ -502,5 +510,6 @@ fn unstarted_item() -> Item {
         at: (0, 0),
         exchanges: [0; 2],
         warp: WarpCall::default(),
+        step: Step::default(),
     }
 }

@@ -297,13 +297,9 @@ impl HappensBefore {
         }
     }
 
-    /// The work-items of a sub-group, or these of its first 32, have synchronised at its barrier.
-    pub fn sub_group_barrier(&mut self, slot: &ShadowGroup, (sub_group, lanes): (u32, Option<u32>), flags: u32) {
-        let size = self.sub_group;
-        let first = sub_group * size;
-        let is_named =
-            move |item: &u32| lanes.is_none_or(|lanes| lanes.checked_shr(item - first).unwrap_or(0) & 1 != 0);
-        let items = (first..(first + size).min(slot.copier())).filter(is_named);
+    /// Those of 64 work-items from `first` on that `which` has have synchronised.
+    pub fn items_barrier(&mut self, slot: &ShadowGroup, first: u32, which: u64, flags: u32) {
+        let items = (first..slot.copier().min(first + u64::BITS)).filter(move |item| which >> (item - first) & 1 != 0);
         let mut all = Clocks::default();
         for item in items.clone() {
             let known = self.release(slot, item, flags);

@@ -71,6 +71,8 @@ pub struct Shadow {
     seen: SyncFeatures,
     /// Number of work-items of a sub-group.
     sub_group: u32,
+    /// Whether steps of warps order accesses.
+    lockstep: bool,
 }
 
 impl Shadow {
@@ -98,7 +100,13 @@ impl Shadow {
             code,
             seen: code,
             sub_group: table.sub_group(),
+            lockstep: false,
         }
+    }
+
+    /// Whether steps of warps order accesses from the next launch on.
+    pub fn set_lockstep(&mut self, lockstep: bool) {
+        self.lockstep = lockstep;
     }
 
     /// The maximum number of groups of `items` work-items that can be distinguished in a launch.
@@ -124,6 +132,7 @@ impl Shadow {
             Pass::Find => {
                 self.recorder = None;
                 self.seen = self.code;
+                self.seen.edges |= self.lockstep;
                 self.flags.begin(areas, self.sites.len());
                 // Objects that are never written need no cells, except where it matters whether they were written.
                 let is_written = |o: usize, a: &Area| a.shared || self.written.get(o).is_none_or(|w| *w);
@@ -172,6 +181,9 @@ impl Shadow {
         if !area.starts_empty() && !area.shared && self.written.get(index) == Some(&false) {
             return FastPath::without_cells(CheckKind::Unchecked);
         }
+        if self.lockstep {
+            return FastPath::without_cells(CheckKind::Slow);
+        }
         self.first_pass.fast_path(slot, site.first_mode(area.memory), bytes, part)
     }
 
@@ -204,18 +216,20 @@ impl Shadow {
 
     /// All work-items of a sub-group (given by its number in the group) have arrived at its barrier.
     pub fn sub_group_barrier(&mut self, slot: u32, sub_group: u32, flags: u32) {
-        self.synchronise_some(slot, (sub_group, None), flags);
+        let size = self.sub_group;
+        self.items_barrier(slot, sub_group * size, u64::MAX >> (u64::BITS - size.clamp(1, u64::BITS)), flags);
     }
 
     /// These lanes of a warp (a sub-group, given by its number in the group) have synchronised.
     pub fn warp_barrier(&mut self, slot: u32, warp: u32, lanes: u32, flags: u32) {
-        self.synchronise_some(slot, (warp, Some(lanes)), flags);
+        self.items_barrier(slot, warp * self.sub_group, lanes.into(), flags);
     }
 
-    fn synchronise_some(&mut self, slot: u32, members: (u32, Option<u32>), flags: u32) {
+    /// Those of 64 work-items from `first` on that `which` has have synchronised.
+    pub fn items_barrier(&mut self, slot: u32, first: u32, which: u64, flags: u32) {
         self.complete_pending_write();
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
-            recorder.order().sub_group_barrier(slot, members, flags);
+            recorder.order().items_barrier(slot, first, which, flags);
         }
     }
 

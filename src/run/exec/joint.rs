@@ -191,8 +191,8 @@ fn cannot_compare(launch: &Launch, reference: &Reference) -> Option<String> {
         .then(|| format!("an element of output {position} has too many parts, or parts that are not aligned"))
 }
 
-/// Completes the beginning of the probe buffer of a launch, ordinary or joint, that [`cannot_join`] says nothing against:
-/// it is a block of parameters, with sizes, offset, and arguments that are passed by value.
+/// Completes the beginning of the probe buffer of a launch, ordinary or joint, that [`cannot_join`] says nothing
+/// against: it is a block of parameters, with sizes, offset, and arguments that are passed by value.
 pub fn complete(head: &mut Vec<u32>, values: &Values, launch: &Launch) {
     head.resize(head.len().max(values.words as usize), 0);
     let NdRange { dims, offset, .. } = launch.range;

@@ -283,8 +283,8 @@ impl Original<'_> {
     }
 
     /// Returns the time of one run of the original, with resetting and comparing; `None` if its outputs differ from the
-    /// references. In that case the device's compiler has built this module differently, and the behaviour of mutants in
-    /// it proves nothing. `factor`: fuel and time as a multiple of the original's.
+    /// references. In that case the device's compiler has built this module differently, and what mutants do in it
+    /// proves nothing. `factor`: fuel and time as a multiple of the original's.
     ///
     /// # Errors
     /// `Environment` only.

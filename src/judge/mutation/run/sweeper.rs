@@ -11,8 +11,8 @@ use super::verdict::TestVerdict;
 
 /// A way of running cases on the tests of a suite.
 pub trait Strategy {
-    /// Gives those of the cases `open` that this way can run their verdicts of baseline `t`. It may run further tests at
-    /// once, and keep what they show.
+    /// Gives those of the cases `open` that this way can run their verdicts of baseline `t`. It may run further tests
+    /// at once, and keep what they show.
     ///
     /// # Errors
     /// `Environment`, and those of [`Cases::add`].

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+
 use super::forked::{LONGEST_ON_PROCESSORS, MOST_MEMORY};
 use crate::error::{Error, Result};
 use crate::files::private::temporary_file;
@@ -170,14 +172,11 @@ struct Running(Child);
 impl Running {
     /// Limits its time on processors and its memory; it leaves no core. It has run for some microseconds by then.
     fn limit(&self) {
-        let Ok(pid) = libc::pid_t::try_from(self.0.id()) else { return };
-        let limits =
-            [(libc::RLIMIT_CPU, LONGEST_ON_PROCESSORS), (libc::RLIMIT_AS, MOST_MEMORY), (libc::RLIMIT_CORE, 0)];
-        for (resource, most) in limits {
-            let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-            // SAFETY: the number is that of our child, which has not been waited for; the limit is read during the call
-            // and no old one is asked for.
-            unsafe { libc::prlimit(pid, resource, &limit, std::ptr::null_mut()) };
+        for (resource, most) in
+            [(Resource::Cpu, LONGEST_ON_PROCESSORS), (Resource::As, MOST_MEMORY), (Resource::Core, 0)]
+        {
+            let _ =
+                prlimit(Some(Pid::from_child(&self.0)), resource, Rlimit { current: Some(most), maximum: Some(most) });
         }
     }
 }

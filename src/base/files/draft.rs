@@ -36,8 +36,7 @@ pub fn draft_folder_in(folder: &Path) -> io::Result<TempDir> {
 
 /// Removes the drafts in a folder whose processes are gone. What cannot be removed stays.
 pub fn remove_left(folder: &Path) {
-    // SAFETY: the call only returns a number.
-    let user = unsafe { libc::geteuid() };
+    let user = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let Some(process) = name.to_str().and_then(process_of) else { continue };

@@ -116,8 +116,7 @@ pub fn is_in_use(folder: &Path) -> bool {
 /// Locks the file of a folder of this user's whose kassay is gone; `None` if it is there, or the folder is something
 /// else.
 fn left_behind(folder: &Path) -> Option<File> {
-    // SAFETY: the call only returns a number.
-    let user = unsafe { libc::geteuid() };
+    let user = rustix::process::geteuid().as_raw();
     let about = fs::symlink_metadata(folder).ok()?;
     if !about.is_dir() || about.uid() != user || about.mode() & 0o077 != 0 {
         return None;

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use memmap2::Mmap;
+use rustix::process::Resource;
 
 use super::order::{ANSWER, Contents, Descriptors, Kind, Order, Program, REFUSAL};
 use super::server::{self, Signals};
@@ -52,12 +53,9 @@ pub fn run(server: libc::pid_t, order: Order, descriptors: Descriptors, mask: &l
             server::restore(signals);
             return Ok((REFUSAL, become_program(contents.input, error, handed).to_vec()));
         }
-        // SAFETY: the descriptors are open. LLVM's crash reports go to the file, no core is dumped.
-        unsafe {
-            libc::dup2(error.as_raw_fd(), libc::STDERR_FILENO);
-            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
-        }
+        // LLVM's crash reports go to the file, no core is dumped.
+        let _ = rustix::stdio::dup2_stderr(&error);
+        super::set_limit(Resource::Core, 0);
         drop(error);
         *HANDED.lock().unwrap_or_else(PoisonError::into_inner) = handed;
         if order.kind == Kind::Parent {

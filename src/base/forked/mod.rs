@@ -12,9 +12,11 @@ mod started;
 
 use std::fs::File;
 use std::io::Read as _;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -291,13 +293,14 @@ impl Running {
 /// Waits, at most for so long, until a child answers or ends. Returns the positions of those that do, ascending; a
 /// signal to this process ends the wait early.
 pub fn answering(children: &[&Running], patience: Duration) -> Vec<usize> {
-    let of = |child: &&Running| libc::pollfd { fd: child.child.answer().as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let mut polled: Vec<libc::pollfd> = children.iter().map(of).collect();
-    let (count, patience) = (polled.len() as libc::nfds_t, patience.as_millis().min(i32::MAX as u128) as i32);
-    // SAFETY: as many descriptors as are counted, all open.
-    let ready = unsafe { libc::poll(polled.as_mut_ptr(), count, patience) };
-    let answers = |(at, one): (usize, &libc::pollfd)| (one.revents != 0).then_some(at);
-    if ready > 0 { polled.iter().enumerate().filter_map(answers).collect() } else { Vec::new() }
+    let mut polled: Vec<PollFd<'_>> =
+        children.iter().map(|child| PollFd::new(child.child.answer(), PollFlags::IN)).collect();
+    let patience = Timespec::try_from(patience).ok();
+    if rustix::event::poll(&mut polled, patience.as_ref()).is_err() {
+        return Vec::new();
+    }
+    let answers = |(at, one): (usize, &PollFd<'_>)| (!one.revents().is_empty()).then_some(at);
+    polled.iter().enumerate().filter_map(answers).collect()
 }
 
 /// In a child: lets the signals that end a program end this one, whatever its parent does with them.
@@ -310,32 +313,30 @@ pub fn die_of_signals() {
 
 /// The most memory that a child may take besides what it has, in bytes, where what it does follows from a file that may
 /// be damaged.
-pub(super) const MOST_MEMORY: libc::rlim_t = 4 << 30;
+pub(super) const MOST_MEMORY: u64 = 4 << 30;
 
 /// So many bytes more for each byte of the file, where the child reads it as the caller will.
-const MEMORY_OF_BYTE: libc::rlim_t = 64;
+const MEMORY_OF_BYTE: u64 = 64;
 
 /// The longest time on processors of such a child, in seconds. Most files take hundredths of a second.
-pub(super) const LONGEST_ON_PROCESSORS: libc::rlim_t = 20;
+pub(super) const LONGEST_ON_PROCESSORS: u64 = 20;
 
 /// In a child: keeps it from taking the memory of the whole system for a file of so many bytes.
 pub fn limit_memory(file: usize) {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
-    // SAFETY: takes and returns numbers.
-    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(0);
-    set_limit(libc::RLIMIT_AS, pages * page + MOST_MEMORY + MEMORY_OF_BYTE * file as u64);
+    let page = rustix::param::page_size() as u64;
+    set_limit(Resource::As, pages * page + MOST_MEMORY + MEMORY_OF_BYTE * file as u64);
 }
 
 /// In a child: ends it once it has computed for longer than any sensible file takes.
 pub fn limit_time() {
-    set_limit(libc::RLIMIT_CPU, LONGEST_ON_PROCESSORS);
+    set_limit(Resource::Cpu, LONGEST_ON_PROCESSORS);
 }
 
-fn set_limit(resource: libc::__rlimit_resource_t, most: libc::rlim_t) {
-    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-    // SAFETY: `limit` is valid during the call.
-    unsafe { libc::setrlimit(resource, &raw const limit) };
+/// In a child: sets a limit, as far as the system allows it.
+fn set_limit(resource: Resource, most: u64) {
+    let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
 }
 
 fn describe(status: i32) -> String {

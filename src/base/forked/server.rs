@@ -13,6 +13,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use rustix::io::{fcntl_dupfd_cloexec, retry_on_intr};
+use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
+
 use super::order::{Descriptors, Kind, LENGTH, Order};
 use crate::files;
 
@@ -66,18 +70,12 @@ pub fn begin() {
 }
 
 fn fork_server() -> std::io::Result<()> {
-    let mut ends = [0; 2];
-    // SAFETY: the array has room for two descriptors.
-    if unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0, ends.as_mut_ptr()) } != 0
-    {
-        return Err(Error::last_os_error());
-    }
-    // SAFETY: just made, and used only here.
-    let [ours, theirs] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+    let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     // In a program that was started without them, these could be the standard streams.
-    let (ours, theirs) = (above(&ours)?, above(&theirs)?);
-    // SAFETY: these calls take nothing. There are no other threads, so that the child has whatever it needs.
-    let (parent, child) = unsafe { (libc::getpid(), libc::fork()) };
+    let (ours, theirs) = (fcntl_dupfd_cloexec(&ours, FIRST)?, fcntl_dupfd_cloexec(&theirs, FIRST)?);
+    let parent = getpid().as_raw_pid();
+    // SAFETY: takes nothing. There are no other threads, so that the child has whatever it needs.
+    let child = unsafe { libc::fork() };
     match child {
         ..0 => return Err(Error::last_os_error()),
         0 => {
@@ -95,20 +93,9 @@ fn fork_server() -> std::io::Result<()> {
     Ok(())
 }
 
-fn above(descriptor: &OwnedFd) -> std::io::Result<OwnedFd> {
-    // SAFETY: takes numbers; the new descriptor is used only here.
-    unsafe {
-        match libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, FIRST) {
-            ..0 => Err(Error::last_os_error()),
-            new => Ok(OwnedFd::from_raw_fd(new)),
-        }
-    }
-}
-
 /// Whether this process has a server; one that it was forked from by somebody else may have another one.
 fn is_served() -> bool {
-    // SAFETY: takes nothing.
-    SERVED.load(Ordering::Relaxed) == unsafe { libc::getpid() }
+    SERVED.load(Ordering::Relaxed) == getpid().as_raw_pid()
 }
 
 extern "C" fn at_exit() {
@@ -124,14 +111,10 @@ pub fn end() {
     if orders < 0 {
         return;
     }
-    // It stays open: another thread may be about to use it.
-    // SAFETY: takes numbers; the process is our own child, not waited for.
-    unsafe {
-        libc::shutdown(orders, libc::SHUT_RDWR);
-        let mut status = 0;
-        while libc::waitpid(SERVER.load(Ordering::Relaxed), &raw mut status, 0) < 0
-            && Error::last_os_error().kind() == std::io::ErrorKind::Interrupted
-        {}
+    // SAFETY: it stays open: another thread may be about to use it.
+    let _ = shutdown(unsafe { BorrowedFd::borrow_raw(orders) }, Shutdown::Both);
+    if let Some(server) = Pid::from_raw(SERVER.load(Ordering::Relaxed)) {
+        let _ = retry_on_intr(|| waitpid(Some(server), WaitOptions::empty()));
     }
 }
 
@@ -165,7 +148,7 @@ pub type Signals = [libc::sigaction; ENDING.len()];
 
 /// A child that was started.
 struct Started {
-    process: libc::pid_t,
+    process: Pid,
     kind: Kind,
     /// To the process that ordered it.
     control: UnixStream,
@@ -255,8 +238,9 @@ impl Server {
         let order = unsafe { Order::decode(&bytes[..length]) };
         // If descriptors are missing, because too many are open, the other side sees that it is hung up on.
         let (Some(order), Some(descriptors)) = (order, Descriptors::of(descriptors)) else { return Some(()) };
+        let server = getpid().as_raw_pid();
         // SAFETY: takes nothing. This process has one thread.
-        let (server, process) = unsafe { (libc::getpid(), libc::fork()) };
+        let process = unsafe { libc::fork() };
         if process == 0 {
             let Server { mask, signals, .. } = self;
             let (mask, signals) = (*mask, *signals);
@@ -273,7 +257,7 @@ impl Server {
         let mut control = UnixStream::from(descriptors.control);
         // If the other end is closed, the next round sees it.
         let _ = control.write_all(&answer.to_ne_bytes());
-        if process > 0 {
+        if let Some(process) = Pid::from_raw(process.max(0)) {
             self.children.push(Started { process, kind: order.kind, control, is_killed: false });
         }
         Some(())
@@ -291,19 +275,15 @@ impl Server {
                 }
                 if failed { 0 } else { about.si_pid() }
             };
-            if ended == 0 {
-                return true;
-            }
+            let Some(ended) = Pid::from_raw(ended) else { return true };
             let known = self.children.iter().position(|child| child.process == ended);
             let known = known.map(|at| self.children.swap_remove(at));
             if known.as_ref().is_some_and(|child| child.kind == Kind::Program) {
                 // As long as it is not buried, the number of its group is its own.
-                // SAFETY: takes numbers; it fails if the group has no process.
-                unsafe { libc::kill(-ended, libc::SIGKILL) };
+                let _ = kill_process_group(ended, Signal::KILL);
             }
-            let mut status = 0;
-            // SAFETY: our own child, which has ended.
-            unsafe { libc::waitpid(ended, &raw mut status, 0) };
+            let status = waitpid(Some(ended), WaitOptions::empty());
+            let status = status.ok().flatten().map_or(0, |(_, status)| status.as_raw());
             if let Some(mut child) = known {
                 let _ = child.control.write_all(&status.to_ne_bytes());
             }
@@ -317,13 +297,11 @@ impl Server {
 impl Started {
     fn kill(&mut self) {
         self.is_killed = true;
-        // SAFETY: our own child, not waited for yet; a program may not have its group yet.
-        unsafe {
-            if self.kind == Kind::Program {
-                libc::kill(-self.process, libc::SIGKILL);
-            }
-            libc::kill(self.process, libc::SIGKILL);
+        // It is not waited for yet, so that its number is its own. A program may not have its group yet.
+        if self.kind == Kind::Program {
+            let _ = kill_process_group(self.process, Signal::KILL);
         }
+        let _ = kill_process(self.process, Signal::KILL);
     }
 }
 

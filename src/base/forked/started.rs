@@ -1,11 +1,13 @@
 //! A child as its parent sees it: started by the server on order, alive until it has ended or its handle is dropped.
 
 use std::fs::File;
-use std::io::{self, Error, ErrorKind, Read as _};
+use std::io::{Error, ErrorKind, Read as _};
 use std::net::Shutdown;
-use std::os::fd::{AsRawFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::order::{Call, Contents, Descriptors, Kind, Order, working_directory};
 use super::server;
@@ -40,20 +42,20 @@ impl Started {
         error: File,
         handed: Option<OwnedFd>,
     ) -> Result<Started, String> {
-        let (answer, theirs) = pipe().map_err(lacking)?;
+        let (answer, theirs) = std::io::pipe().map_err(lacking)?;
         let (control, server_end) = UnixStream::pair().map_err(lacking)?;
         let contents = Contents::write(input, bytes).map_err(lacking)?;
         let directory = working_directory().map_err(lacking)?;
         let descriptors = Descriptors {
             control: server_end.into(),
-            answer: theirs,
+            answer: theirs.into(),
             contents: contents.into(),
             directory: directory.into(),
             error: error.into(),
             handed,
         };
         server::order(Order { kind, call, work }, &descriptors)?;
-        Ok(Started { answer, control, received: Vec::new() })
+        Ok(Started { answer: answer.into(), control, received: Vec::new() })
     }
 
     /// Where its answer comes from.
@@ -108,28 +110,14 @@ impl Drop for Started {
 }
 
 /// Waits until something can be read or the other side has hung up; `false`: not by then.
-pub fn is_ready(from: &impl AsRawFd, end: Instant) -> bool {
+pub fn is_ready(from: &impl AsFd, end: Instant) -> bool {
     loop {
-        let left = end.saturating_duration_since(Instant::now());
-        // Not less than what is left, or the wait would be over before.
-        let left = left.as_millis().saturating_add(u128::from(!left.is_zero())).min(i32::MAX as u128) as i32;
-        let mut polled = libc::pollfd { fd: from.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one descriptor, which is open.
-        match unsafe { libc::poll(&raw mut polled, 1, left) } {
-            0 if Instant::now() >= end => return false,
-            ..=0 => {}
-            _ => return true,
+        let left = Timespec::try_from(end.saturating_duration_since(Instant::now())).ok();
+        match poll(&mut [PollFd::new(from, PollFlags::IN)], left.as_ref()) {
+            Ok(0) if Instant::now() >= end => return false,
+            // A signal to this process.
+            Ok(0) | Err(_) => {}
+            Ok(_) => return true,
         }
-    }
-}
-
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    // SAFETY: the array has room for two descriptors, which are owned from here on.
-    unsafe {
-        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
-            return Err(Error::last_os_error());
-        }
-        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
     }
 }

@@ -4,12 +4,12 @@
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 use kassay_base::error::{Error, Result};
 pub use kassay_base::files::memory_file;
 use memmap2::{MmapMut, MmapOptions};
+use rustix::fs::{FallocateFlags, OFlags, fallocate, fcntl_setfl};
 use serde::{Deserialize, Serialize};
 
 /// A part of the shared memory, in bytes.
@@ -110,16 +110,10 @@ impl SharedMemory {
             return Ok(());
         }
         let len = len.next_multiple_of(1 << 20);
-        let size = libc::off_t::try_from(len).map_err(|_| lacking(IoError::from(ErrorKind::OutOfMemory)))?;
         self.map = None;
         // Allocating now reports an error; otherwise, the first write to a page that cannot be allocated would
         // raise SIGBUS.
-        // SAFETY: the descriptor is open for as long as `self.file` lives, and the call accesses no memory of
-        // this process.
-        let status = unsafe { libc::posix_fallocate(self.file.as_raw_fd(), 0, size) };
-        if status != 0 {
-            return Err(lacking(IoError::from_raw_os_error(status)));
-        }
+        fallocate(&self.file, FallocateFlags::empty(), 0, len).map_err(|error| lacking(error.into()))?;
         self.map(len).map_err(lacking)
     }
 
@@ -173,10 +167,7 @@ impl Capture {
     pub fn new(name: &std::ffi::CStr) -> std::io::Result<Capture> {
         let file = memory_file(name)?;
         // Append mode: after a truncation, the next write goes to the new end.
-        // SAFETY: sets a flag on a descriptor that `file` owns; no memory is passed.
-        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) } < 0 {
-            return Err(IoError::last_os_error());
-        }
+        fcntl_setfl(&file, OFlags::APPEND)?;
         Ok(Capture { file })
     }
 

@@ -4,13 +4,13 @@
 //! [`super::memory`]. The parent sends requests, the worker replies, one at a time.
 
 use std::io::{Error as IoError, ErrorKind, Read, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use kassay_base::error::Error;
 use kassay_model::interface::Type;
 use kassay_suite::launch::{Addressing, Filter, ImageFormat, ImageShape, NdRange, View};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -275,10 +275,8 @@ impl Connection {
 
     /// Waits until a message, or the end of the stream, can be read; returns `false` if `patience` passes first.
     pub fn ready(&self, patience: Duration) -> bool {
-        let mut poll = libc::pollfd { fd: self.stream.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let millis = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX).max(1);
-        // SAFETY: `poll` gets one valid entry, and its descriptor is open for as long as `self.stream` lives.
-        unsafe { libc::poll(&raw mut poll, 1, millis) > 0 }
+        let patience = Timespec::try_from(patience.max(Duration::from_millis(1))).ok();
+        poll(&mut [PollFd::new(&self.stream, PollFlags::IN)], patience.as_ref()).is_ok_and(|ready| ready > 0)
     }
 
     /// Waits for a message.

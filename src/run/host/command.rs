@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Instant;
 
 use kassay_base::error::{Error, Result};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// How the program ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -116,16 +118,13 @@ impl HandingOn {
         let process = i32::try_from(child.id()).unwrap_or(0);
         RECEIVER.store(process, Ordering::SeqCst);
         let early = EARLY.swap(0, Ordering::SeqCst);
-        // SAFETY: the process is a child that is not reaped yet; the structure is plain data that the call fills in.
-        unsafe {
-            if early != 0 {
-                libc::kill(process, early);
-            }
-            let mut about: libc::siginfo_t = std::mem::zeroed();
-            while libc::waitid(libc::P_PID, child.id(), &raw mut about, libc::WEXITED | libc::WNOWAIT) != 0
-                && std::io::Error::last_os_error().kind() == ErrorKind::Interrupted
-            {}
+        // It is not reaped yet, so that its number is its own.
+        let process = Pid::from_child(&child);
+        if let Some(early) = Signal::from_named_raw(early) {
+            let _ = kill_process(process, early);
         }
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let _ = retry_on_intr(|| waitid(WaitId::Pid(process), options));
         RECEIVER.store(0, Ordering::SeqCst);
         child.wait()
     }

@@ -1,14 +1,14 @@
 //! The layer's library, which `build.rs` builds from `layer/` and which is part of this program, so that installing
 //! kassay installs one thing.
 
-use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use kassay_base::error::{Error, Result};
+use rustix::fs::StatVfsMountFlags;
+use rustix::io::Errno;
 
 /// The shared library.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libkassay_layer.so"));
@@ -29,12 +29,11 @@ pub fn write(folder: &Path) -> Result<PathBuf> {
 
 /// Returns whether libraries in a folder can be loaded: not on file systems that are mounted with `noexec`.
 pub fn can_be_loaded_from(folder: &Path) -> bool {
-    let Ok(name) = CString::new(folder.as_os_str().as_bytes()) else { return false };
-    // SAFETY: the structure is plain data that the call fills in; the name is a C string.
-    let flags = unsafe {
-        let mut about: libc::statvfs = std::mem::zeroed();
-        (libc::statvfs(name.as_ptr(), &raw mut about) == 0).then_some(about.f_flag)
-    };
-    // If the file system does not tell, loading is tried.
-    flags.is_none_or(|flags| flags & libc::ST_NOEXEC == 0)
+    match rustix::fs::statvfs(folder) {
+        Ok(about) => !about.f_flag.contains(StatVfsMountFlags::NOEXEC),
+        // No name of a folder.
+        Err(Errno::INVAL) => false,
+        // If the file system does not tell, loading is tried.
+        Err(_) => true,
+    }
 }

@@ -1,9 +1,8 @@
 //! Address space for launches: objects with unused gaps between them, so that a wild pointer rarely hits
 //! another object.
 
-use std::ptr::NonNull;
-
 use kassay_base::error::{Error, Result};
+use memmap2::{MmapOptions, MmapRaw};
 
 /// Unused bytes before every object and after the last one.
 pub const GAP: u64 = 1 << 16;
@@ -17,11 +16,8 @@ const MAX_KEPT_BYTES: u64 = 256 << 20;
 /// A reserved range of the address space; pages are allocated when first touched, and are zero.
 #[derive(Debug, Default)]
 pub struct Reservation {
-    at: Option<(NonNull<u8>, usize)>,
+    at: Option<MmapRaw>,
 }
-
-// SAFETY: the mapping has this value as its only owner and is not tied to a thread.
-unsafe impl Send for Reservation {}
 
 impl Reservation {
     /// Returns at least `bytes` bytes. Their previous contents may be lost.
@@ -33,41 +29,20 @@ impl Reservation {
             Error::environment(format!("the system gives no {bytes} bytes of memory"))
                 .help("give the launch smaller buffers, or free some memory")
         };
-        if let Some((start, len)) = self.at
-            && len as u64 >= bytes
-        {
-            return Ok(start.as_ptr());
+        if let Some(at) = self.at.as_ref().filter(|at| at.len() as u64 >= bytes) {
+            return Ok(at.as_mut_ptr());
         }
-        self.release();
+        self.at = None;
         let len = usize::try_from(bytes.max(1)).map_err(|_| lacking())?.next_multiple_of(1 << 20);
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: without an address hint, `mmap` creates a new mapping that replaces no other.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-        let start = (start != libc::MAP_FAILED).then_some(start).and_then(|s| NonNull::new(s.cast::<u8>()));
-        let start = start.ok_or_else(lacking)?;
-        self.at = Some((start, len));
-        Ok(start.as_ptr())
+        let map = MmapOptions::new().len(len).no_reserve_swap().map_anon().map_err(|_| lacking())?;
+        Ok(self.at.insert(map.into()).as_mut_ptr())
     }
 
     /// Releases the range if it is large.
     pub fn trim(&mut self) {
-        if self.at.is_some_and(|(_, len)| len as u64 > MAX_KEPT_BYTES) {
-            self.release();
+        if self.at.as_ref().is_some_and(|at| at.len() as u64 > MAX_KEPT_BYTES) {
+            self.at = None;
         }
-    }
-
-    fn release(&mut self) {
-        if let Some((start, len)) = self.at.take() {
-            // SAFETY: `reserve` made this mapping with this length; taking it out of `self.at` makes sure that it is
-            // unmapped once, and the owner no longer uses it.
-            unsafe { libc::munmap(start.as_ptr().cast(), len) };
-        }
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        self.release();
     }
 }
 

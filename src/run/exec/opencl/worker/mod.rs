@@ -25,6 +25,7 @@ use std::os::unix::net::UnixStream;
 use kassay_base::error::{Error, Result};
 use kassay_base::files;
 use opencl3::command_queue as queue;
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use self::open_device::OpenDevice;
 use self::refusal::Refusal;
@@ -189,23 +190,19 @@ fn mapped(shared: &mut SharedMemory, memory: u64, span: Span) -> Option<&[u8]> {
 fn take_standard_input() -> std::io::Result<UnixStream> {
     let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
     let nothing = File::open("/dev/null")?;
-    // SAFETY: takes numbers of open descriptors; nothing reads standard input.
-    if unsafe { libc::dup2(nothing.as_raw_fd(), libc::STDIN_FILENO) } < 0 {
-        return Err(std::io::Error::last_os_error());
-    }
+    rustix::stdio::dup2_stdin(&nothing)?;
     Ok(socket.into())
 }
 
 /// Limits what a kernel can do to the machine: no core dumps, no endless printing.
 fn limit_resources() {
-    let set = |what, most: u64| {
-        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: `limit` is initialised and lives through the call; a refusal leaves the limits as they were.
-        unsafe { libc::setrlimit(what, &raw const limit) };
+    let set = |what, most| {
+        // A refusal leaves the limits as they were.
+        let _ = setrlimit(what, Rlimit { current: Some(most), maximum: Some(most) });
     };
     // 1, not 0: that also keeps the kernel from starting a core dump handler.
-    set(libc::RLIMIT_CORE, 1);
-    set(libc::RLIMIT_FSIZE, MAX_OUTPUT);
+    set(Resource::Core, 1);
+    set(Resource::Fsize, MAX_OUTPUT);
     // Writes past the limit then fail instead of killing the process.
     // SAFETY: `SIG_IGN` installs no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };

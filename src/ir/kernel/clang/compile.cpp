@@ -106,7 +106,8 @@ class DeviceOnly : public ASTConsumer {
   /// would show.
   static void expectHost(Decl *D) {
     if (auto *V = dyn_cast<VarDecl>(D)) {
-      if (V->hasAttr<CUDAConstantAttr>() || V->hasAttr<CUDADeviceAttr>())
+      bool IsOfDevice = V->hasAttr<CUDAConstantAttr>() || V->hasAttr<CUDADeviceAttr>();
+      if (IsOfDevice && !V->isExternallyVisible())
         V->getASTContext().CUDADeviceVarODRUsedByHost.insert(V);
     } else if (isa<NamespaceDecl, LinkageSpecDecl>(D)) {
       for (Decl *Inner : cast<DeclContext>(D)->decls())

@@ -226,8 +226,8 @@ pub(super) struct Runnable {
     pub note: Option<String>,
 }
 
-/// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, those in
-/// which an assertion fails, and those in which work-items synchronise in a way that only CUDA allows: while others have
+/// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, those in which
+/// an assertion fails, and those in which work-items synchronise in a way that only CUDA allows: while others have
 /// returned, or apart from the others of their warp.
 ///
 /// # Errors

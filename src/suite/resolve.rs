@@ -199,6 +199,11 @@ impl Suite {
                     .help("give each test its own name"));
             }
             let range = range::read(&source, &entry, &span)?;
+            let is_cuda = KernelFile::of(Path::new(&file.kernel.value)) == Some(KernelFile::Cuda);
+            if let Some(offset) = entry.offset.as_ref().filter(|_| is_cuda && range.offset != [0; 3]) {
+                let what = "launches of CUDA have no global offset, and its kernels cannot ask for one";
+                return Err(source.error(&offset.span, what).help("leave `offset` out"));
+            }
             let shared = entry.shared.as_ref().and_then(|bytes| {
                 let key = At { span: bytes.span.clone(), value: "shared".to_owned() };
                 let local = At { span: bytes.span.clone(), value: NonZeroU64::new(bytes.value)? };

@@ -55,7 +55,7 @@ pub fn run(server: libc::pid_t, order: Order, descriptors: Descriptors, mask: &l
         }
         // LLVM's crash reports go to the file, no core is dumped.
         let _ = rustix::stdio::dup2_stderr(&error);
-        super::set_limit(Resource::Core, 0);
+        server::set_limit(Resource::Core, 0);
         drop(error);
         *HANDED.lock().unwrap_or_else(PoisonError::into_inner) = handed;
         if order.kind == Kind::Parent {

@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::Resource;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -326,17 +326,12 @@ pub fn limit_memory(file: usize) {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm.split(' ').next().and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
     let page = rustix::param::page_size() as u64;
-    set_limit(Resource::As, pages * page + MOST_MEMORY + MEMORY_OF_BYTE * file as u64);
+    server::set_limit(Resource::As, pages * page + MOST_MEMORY + MEMORY_OF_BYTE * file as u64);
 }
 
 /// In a child: ends it once it has computed for longer than any sensible file takes.
 pub fn limit_time() {
-    set_limit(Resource::Cpu, LONGEST_ON_PROCESSORS);
-}
-
-/// In a child: sets a limit, as far as the system allows it.
-fn set_limit(resource: Resource, most: u64) {
-    let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+    server::set_limit(Resource::Cpu, LONGEST_ON_PROCESSORS);
 }
 
 fn describe(status: i32) -> String {

@@ -15,7 +15,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::io::{fcntl_dupfd_cloexec, retry_on_intr};
 use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitOptions, getpid, kill_process, kill_process_group, setrlimit, waitpid,
+};
 
 use super::order::{Descriptors, Kind, LENGTH, Order};
 use crate::files;
@@ -334,6 +336,11 @@ unsafe fn close_others(keep: OwnedFd) -> OwnedFd {
         }
         OwnedFd::from_raw_fd(KEPT)
     }
+}
+
+/// In a child: sets a limit, as far as the system allows it.
+pub fn set_limit(resource: Resource, most: u64) {
+    let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
 }
 
 /// In a child: lets signals do again what they did before there was a server.

@@ -82,13 +82,13 @@ pub fn file(path: &Path, options: &KernelOptions) -> Result<Vec<(String, Agreeme
     Ok(all)
 }
 
-/// Returns whether a function is called at the place of an entry.
+/// Returns whether a function is called, or PTX stands, at the place of an entry.
 fn is_call(text: &str, entry: &Entry) -> bool {
     let line = text.lines().nth(entry.line.saturating_sub(1) as usize).unwrap_or_default();
     let rest = line.get(entry.column.saturating_sub(1) as usize..).unwrap_or_default();
     let name = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or_default();
     let is_keyword = ["if", "for", "while", "switch"].contains(&&rest[..name]);
-    name > 0 && !is_keyword && rest[name..].starts_with('(')
+    &rest[..name] == "asm" || name > 0 && !is_keyword && rest[name..].starts_with('(')
 }
 
 fn of_ir(sites: &Sites, function: FunctionIndex) -> Vec<Entry> {

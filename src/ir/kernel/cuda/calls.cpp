@@ -142,12 +142,13 @@ void fitStores(Module &M) {
 /// Replaces a call by those of the functions that it may be of; by a trap if it is of none.
 void choose(CallInst &Call, ArrayRef<Function *> Functions, const std::map<Function *, uint64_t> &Numbers) {
   Module &M = *Call.getModule();
+  // Constructs of the source are told apart by labels, if every block has one.
   BasicBlock *Head = Call.getParent();
-  BasicBlock *Tail = Head->splitBasicBlock(&Call, "");
+  BasicBlock *Tail = Head->splitBasicBlock(&Call, "call.end");
   Function *Caller = Head->getParent();
   LLVMContext &C = M.getContext();
   Head->getTerminator()->eraseFromParent();
-  BasicBlock *None = BasicBlock::Create(C, "", Caller, Tail);
+  BasicBlock *None = BasicBlock::Create(C, "call.none", Caller, Tail);
   IRBuilder<> Builder(Head);
   Builder.SetCurrentDebugLocation(Call.getDebugLoc());
   Value *Which = numberOf(Call.getCalledOperand(), Builder);
@@ -163,7 +164,7 @@ void choose(CallInst &Call, ArrayRef<Function *> Functions, const std::map<Funct
     Result->setDebugLoc(Call.getDebugLoc());
   }
   for (Function *F : Functions) {
-    BasicBlock *Case = BasicBlock::Create(C, "", Caller, Tail);
+    BasicBlock *Case = BasicBlock::Create(C, "call.known", Caller, Tail);
     Switch->addCase(Builder.getInt64(Numbers.at(F)), Case);
     auto *Direct = cast<CallInst>(Call.clone());
     Direct->insertInto(Case, Case->end());

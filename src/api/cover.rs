@@ -174,12 +174,12 @@ fn run_tests(
     under_test: &KernelUnderTest<'_>,
     options: &CoverOptions,
 ) -> Result<Ran> {
-    let loading = Loading::begin(opened, parsed)?;
+    let loading = Loading::begin(opened, parsed)?.without_trapping()?;
     // The original is being built meanwhile; all executors build concurrently.
     let slots = if options.counts { Slots::Items } else { Slots::Groups };
     let capabilities = loading.capabilities();
     let (code, plan) = under_test.instrumented(slots, capabilities.target)?;
-    let Loading { tests, executors, note } = loading;
+    let Loading { tests, executors, note, trapping: _ } = loading;
     let mut runners = Vec::new();
     for (mut executor, plain) in executors {
         executor.finish_load(plain)?;

@@ -29,9 +29,21 @@ pub(super) struct Loading {
     pub executors: Vec<(Box<dyn Executor>, ProgramId)>,
     /// Says which tests are left out, and why.
     pub note: Option<String>,
+    /// The tests that only the simulator can judge, if there are such.
+    pub trapping: Option<Trapping>,
 }
 
 impl Loading {
+    /// Leaves out the tests that only the simulator can judge.
+    ///
+    /// # Errors
+    /// As [`Runnable::without_trapping`].
+    pub fn without_trapping(self) -> Result<Loading> {
+        let Loading { tests, executors, note, trapping } = self;
+        let Runnable { tests, note, trapping } = Runnable { tests, note, trapping }.without_trapping()?;
+        Ok(Loading { tests, executors, note, trapping })
+    }
+
     /// Starts executors, one per test at most, and begins to load the original kernel.
     ///
     /// # Errors
@@ -72,12 +84,12 @@ impl Loading {
         let programs: Vec<ProgramId> = executors.iter_mut().map(|e| e.begin_load(plain)).collect::<Result<_>>()?;
         let under_test = &parsed.under_test;
         let interface = &under_test.interface;
-        let Runnable { tests, note } =
+        let Runnable { tests, note, trapping } =
             runnable(&parsed.tests, under_test, executors[0].device(), executors[0].capabilities())?;
         let tests = with_local_sizes(&tests, interface, executors[0].device());
         note_sub_groups(opened, interface, &tests, (executors[0].as_mut(), programs[0]))?;
         let executors = executors.into_iter().zip(programs).collect();
-        Ok(Loading { tests, executors, note })
+        Ok(Loading { tests, executors, note, trapping })
     }
 
     /// Returns what the executors can do.
@@ -220,15 +232,73 @@ fn check_schedules(first: &dyn Executor, tests: &[Test]) -> Result<()> {
 
 /// The tests that a device can run.
 pub(super) struct Runnable {
-    /// At least one, if there is any.
+    /// At least one, if there is any and none is in `trapping`.
     pub tests: Vec<Test>,
     /// Says which others there are, and why they are left out.
     pub note: Option<String>,
+    /// Those that only the simulator can judge.
+    pub trapping: Option<Trapping>,
 }
 
-/// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, those in which
-/// an assertion fails, and those in which work-items synchronise in a way that only CUDA allows: while others have
-/// returned, or apart from the others of their warp.
+impl Runnable {
+    /// Leaves out the tests that only the simulator can judge.
+    ///
+    /// # Errors
+    /// `Caller` if no other is left.
+    pub fn without_trapping(self) -> Result<Runnable> {
+        let Some(trapping) = &self.trapping else { return Ok(self) };
+        if self.tests.is_empty() {
+            return Err(trapping.refused());
+        }
+        let note = self.note.into_iter().chain([trapping.left_out()]).reduce(joined);
+        Ok(Runnable { note, trapping: None, ..self })
+    }
+}
+
+/// Tests in which an assertion fails, or a work-item traps otherwise, which a device does not report.
+pub(super) struct Trapping {
+    /// At least one.
+    pub tests: Vec<Test>,
+    /// How many tests there are in all.
+    all: usize,
+    device: String,
+    /// What stops the kernel in the first of them, and where.
+    example: String,
+}
+
+impl Trapping {
+    /// Says that they ran on the simulator.
+    pub fn simulated(&self) -> String {
+        format!("{}, and ran on the simulator: {}", self.what(), self.names())
+    }
+
+    fn left_out(&self) -> String {
+        format!("{}, and were left out: {}; the simulator runs them (--device sim)", self.what(), self.names())
+    }
+
+    fn what(&self) -> String {
+        let (count, all, device) = (self.tests.len(), self.all, &self.device);
+        format!("{count} of {all} tests have a failing assertion or another trap, which {device} does not report")
+    }
+
+    fn names(&self) -> String {
+        let names: Vec<String> = self.tests.iter().map(|test| format!("`{}`", test.name)).collect();
+        format!("{} ({})", names.join(", "), self.example)
+    }
+
+    fn refused(&self) -> Error {
+        let name = self.tests.first().map_or("", |test| &test.name);
+        let (device, why) = (&self.device, &self.example);
+        let what = format!(
+            "the test `{name}` cannot run on {device}: its kernel stops, which OpenCL's devices do not report ({why})"
+        );
+        Error::caller(what).help("run it on the simulator with --device sim")
+    }
+}
+
+/// Leaves out the tests that a device cannot run: those that allow faults with an unknown effect there, and those in
+/// which work-items synchronise in a way that only CUDA allows: while others have returned, or apart from the others of
+/// their warp. Tells those apart in which an assertion fails.
 ///
 /// # Errors
 /// `Caller` if that is true of every test; those of the simulator.
@@ -239,88 +309,68 @@ pub(super) fn runnable(
     capabilities: Capabilities,
 ) -> Result<Runnable> {
     if capabilities.checks.faults {
-        return Ok(Runnable { tests: tests.to_vec(), note: None });
+        return Ok(Runnable { tests: tests.to_vec(), note: None, trapping: None });
     }
     let (left, faults) = without_faults(tests, under_test, device)?;
     let is_only_cuda = !capabilities.skips_returned && (under_test.may_go_without() || under_test.has_warps());
     if !is_only_cuda && !under_test.may_trap() {
-        return Ok(Runnable { tests: left, note: faults });
+        return Ok(Runnable { tests: left, note: faults, trapping: None });
     }
     let mut observed = match observed(&left, under_test, device)? {
         Ok(observed) => observed.into_iter(),
         Err(note) => {
             let note = faults.into_iter().chain([note]).reduce(joined);
-            return Ok(Runnable { tests: left, note });
+            return Ok(Runnable { tests: left, note, trapping: None });
         }
     };
     let (left, others) = separate(left, |_| observed.next().flatten());
-    if let (true, Some((first, why))) = (left.is_empty(), others.first()) {
-        let what = format!("the test `{}` cannot run on {}: {}", first.name, device.name, why.of_one());
+    let (mut trapping, mut example, mut of_cuda) = (Vec::new(), None, Vec::new());
+    for (test, why) in others {
+        match why {
+            Unfit::Traps(what) => {
+                trapping.push(test);
+                example.get_or_insert(what);
+            }
+            Unfit::OnlyCuda(what) => of_cuda.push((test, what)),
+        }
+    }
+    if let (true, true, Some((first, why))) = (left.is_empty(), trapping.is_empty(), of_cuda.first()) {
+        let what = format!(
+            "the test `{}` cannot run on {}: in it, {why}, which CUDA allows, and OpenCL does not",
+            first.name, device.name
+        );
         return Err(Error::caller(what).help("run it on the simulator with --device sim"));
     }
     let mut notes: Vec<String> = faults.into_iter().collect();
-    let mut others = others;
-    while let Some((_, first)) = others.first() {
-        let first = first.clone();
-        let (alike, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, why)| why.is_like(&first));
-        let alike: Vec<(Test, String)> = alike.into_iter().map(|(test, _)| (test, String::new())).collect();
-        notes.push(left_out(&alike, tests.len(), &first.of_several(&device.name), first.example()));
-        others = rest;
+    for what in ONLY_CUDA {
+        let alike = of_cuda.iter().filter(|(_, why)| *why == what);
+        let alike: Vec<(Test, String)> = alike.map(|(test, _)| (test.clone(), String::new())).collect();
+        if !alike.is_empty() {
+            let what = format!("let {what}, which CUDA allows and {} does not", device.name);
+            notes.push(left_out(&alike, tests.len(), &what, None));
+        }
     }
-    Ok(Runnable { tests: left, note: notes.into_iter().reduce(joined) })
+    let (all, device) = (tests.len(), device.name.clone());
+    let trapping = example.map(|example| Trapping { tests: trapping, all, device, example });
+    Ok(Runnable { tests: left, note: notes.into_iter().reduce(joined), trapping })
 }
 
 fn joined(first: String, second: String) -> String {
     format!("{first}; {second}")
 }
 
+/// What work-items do in a test that CUDA allows and OpenCL does not.
+const ONLY_CUDA: [&str; 2] = [
+    "work-items return while others of their group synchronise",
+    "lanes of a warp call its functions apart from each other",
+];
+
 /// What a test does that a device does not report, or not allow.
-#[derive(Debug, Clone)]
 enum Unfit {
-    /// Work-items return while others of their group synchronise.
-    Returns,
-    /// Lanes of a warp call its functions apart from each other.
-    Apart,
+    /// One of [`ONLY_CUDA`].
+    OnlyCuda(&'static str),
     /// An assertion fails, or a work-item traps otherwise: which one, and where.
     Traps(String),
-}
-
-impl Unfit {
-    fn is_like(&self, other: &Unfit) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
-    }
-
-    /// What CUDA allows and OpenCL does not.
-    fn only_cuda(&self) -> Option<&'static str> {
-        match self {
-            Unfit::Returns => Some("work-items return while others of their group synchronise"),
-            Unfit::Apart => Some("lanes of a warp call its functions apart from each other"),
-            Unfit::Traps(_) => None,
-        }
-    }
-
-    fn example(&self) -> Option<&str> {
-        match self {
-            Unfit::Traps(what) => Some(what),
-            Unfit::Returns | Unfit::Apart => None,
-        }
-    }
-
-    fn of_one(&self) -> String {
-        match (self.only_cuda(), self.example()) {
-            (Some(what), _) => format!("in it, {what}, which CUDA allows, and OpenCL does not"),
-            (None, what) => {
-                format!("its kernel stops, which OpenCL's devices do not report ({})", what.unwrap_or_default())
-            }
-        }
-    }
-
-    fn of_several(&self, device: &str) -> String {
-        match self.only_cuda() {
-            Some(what) => format!("let {what}, which CUDA allows and {device} does not"),
-            None => format!("have a failing assertion or another trap, which {device} does not report"),
-        }
-    }
 }
 
 /// Leaves out the tests that allow faults with an unknown effect, and says so.
@@ -436,8 +486,8 @@ fn observer(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Res
         }
         let is_apart = seen.was_apart || takes_lanes && !seen.completed;
         Ok(match seen.went_without {
-            true => Some(Unfit::Returns),
-            false => is_apart.then_some(Unfit::Apart),
+            true => Some(Unfit::OnlyCuda(ONLY_CUDA[0])),
+            false => is_apart.then_some(Unfit::OnlyCuda(ONLY_CUDA[1])),
         })
     })
 }

@@ -304,8 +304,8 @@ impl Making<'_> {
             }
             ready.0 = executors::or_simulators(ready.0, unfit.as_deref())?;
             let first = ready.0[0].as_ref();
-            let Runnable { tests, note } =
-                executors::runnable(tests, under_test, first.device(), first.capabilities())?;
+            let Runnable { tests, note, trapping: _ } =
+                executors::runnable(tests, under_test, first.device(), first.capabilities())?.without_trapping()?;
             let tests = executors::with_local_sizes(&tests, interface, first.device());
             work(&context(&tests), &request, (ready.0, ready.1, note))
         })

@@ -7,6 +7,7 @@ use kassay_judge::coverage::group_order::{self, MappedProgram};
 use kassay_model::interface::Type;
 use kassay_results::result::run::{AgainstSource, Comparison, Mismatch, Output, RunResult, Summary, Test, TestStatus};
 use kassay_results::result::{Device, Header};
+use kassay_run::exec::simulator::Simulator;
 use kassay_run::exec::{Code, Executor, Fault, Observation, ProgramId, SIMULATOR};
 use kassay_suite::resolve;
 use kassay_suite::{compare, npy};
@@ -243,7 +244,7 @@ fn each_loaded<T: Send>(
         return Err(Error::caller("the simulator has no compiler of its own to compare with")
             .help("name an OpenCL device (--device opencl), or leave --against-source out"));
     }
-    let Loading { tests, executors, note } = loading;
+    let Loading { tests, executors, mut note, trapping } = loading;
     let is_mapped = |t: &resolve::Test| !t.launch.schedule.map.is_empty();
     let is_wanted = group_order::is_needed(capabilities, &tests);
     let code = is_wanted.then(|| group_order::build(under_test, capabilities.target)).transpose()?;
@@ -258,7 +259,7 @@ fn each_loaded<T: Send>(
     }
     let timeout = opened.options().timeout;
     let launching = kassay_run::exec::RunOptions { timeout, repeats: 1, probe_words: None, outputs: true };
-    let results = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, t| {
+    let mut results = run_parallel(&mut runners, &tests, "tests", opened.observer(), |runner, t| {
         judge(t, &mut |of| {
             let executor = &mut *runner.executor;
             let ended = match (of, runner.mapped.filter(|_| is_mapped(t)), &runner.source) {
@@ -270,6 +271,18 @@ fn each_loaded<T: Send>(
             ended.map(Ok)
         })
     })?;
+    if let Some(trapping) = trapping {
+        // What the device does not report must not pass for well.
+        let mut simulator = Simulator::new(1)?;
+        let program = simulator.load(&under_test.plain(simulator.target())?)?;
+        for test in &trapping.tests {
+            results.push(judge(test, &mut |of| match of {
+                Of::Kernel => simulator.run(program, &test.launch, &launching).map(Ok),
+                Of::Source => Ok(Err("the device does not report traps".to_owned())),
+            })?);
+        }
+        note = note.into_iter().chain([trapping.simulated()]).reduce(|first, second| format!("{first}; {second}"));
+    }
     let unloaded = runners.into_iter().map(|mut runner| {
         runner.executor.unload(runner.plain);
         runner.source.and_then(std::result::Result::ok).into_iter().for_each(|source| runner.executor.unload(source));

@@ -147,7 +147,8 @@ fn run_schedules(opened: &Opened, options: &ScheduleOptions, replayed: Option<&R
         };
         let is_wanted = |test: &&resolve::Test| replayed.is_none_or(|replayed| replayed.test == test.name);
         let tests: Vec<resolve::Test> = parsed.tests.iter().filter(is_wanted).cloned().collect();
-        let Runnable { tests, note } = executors::runnable(&tests, under_test, &device, capabilities)?;
+        let Runnable { tests, note, trapping: _ } =
+            executors::runnable(&tests, under_test, &device, capabilities)?.without_trapping()?;
         let tests = executors::with_local_sizes(&tests, &under_test.interface, &device);
         let exact = runners.iter().all(ScheduleRunner::is_exact);
         if let Some(test) = tests.iter().find(|t| !exact && !t.launch.schedule.is_map()) {

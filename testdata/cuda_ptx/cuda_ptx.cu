@@ -64,7 +64,7 @@ __global__ void numbers(const float *x, const double *y, float *f, unsigned long
 __global__ void together(const unsigned *in, unsigned *sums, unsigned *total)
 {
     __shared__ unsigned of_warp[2];
-    unsigned lane, below, v = in[threadIdx.x];
+    unsigned lane, below, i = blockIdx.x * blockDim.x + threadIdx.x, v = in[i];
     asm("mov.u32 %0, %laneid;" : "=r"(lane));
     asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
     for (unsigned step = 16; step > 0; step /= 2) {
@@ -77,5 +77,5 @@ __global__ void together(const unsigned *in, unsigned *sums, unsigned *total)
         asm volatile("red.global.add.u32 [%0], %1;" :: "l"(total), "r"(v) : "memory");
     }
     asm volatile("bar.sync 0;" ::: "memory");
-    sums[threadIdx.x] = of_warp[1 - threadIdx.x / 32] + below;
+    sums[i] = of_warp[1 - threadIdx.x / 32] + below;
 }

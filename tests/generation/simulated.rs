@@ -11,8 +11,9 @@ use kassay_run::exec::simulator::observation::{FaultKind, Simulation, Simulation
 
 use super::support::{fixtures, with_file, with_source};
 
-/// Fixtures with deliberate faults, or faults of their own.
-const FAULTY: [&str; 3] = ["divergent_exit", "last_four", "opcodes"];
+/// Fixtures with deliberate faults, or faults of their own: those of `positions` and `repair` are assertions about
+/// what arguments hold.
+const FAULTY: [&str; 5] = ["divergent_exit", "last_four", "opcodes", "positions", "repair"];
 
 /// Runs the generated launches of a kernel; returns the results by name.
 fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {

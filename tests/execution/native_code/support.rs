@@ -73,6 +73,8 @@ fn hook_of(name: &str) -> Option<(&'static str, &'static [u32])> {
     Some(match name {
         placeholder::BARRIER => (hook::BARRIER, &[32]),
         placeholder::EXCHANGE => (hook::EXCHANGE, &[32, 64]),
+        placeholder::WARP => (hook::WARP, &[32, 64]),
+        placeholder::TRAP => (hook::TRAP, &[32]),
         placeholder::FENCE => (hook::FENCE, &[32]),
         placeholder::ASYNC_COPY => (hook::ASYNC_COPY, &[32, 64, 32]),
         placeholder::WAIT => (hook::WAIT, &[32, 64]),

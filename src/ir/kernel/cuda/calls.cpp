@@ -191,6 +191,10 @@ void choose(CallInst &Call, ArrayRef<Function *> Functions, const std::map<Funct
 } // namespace
 
 void kassay::cuda::fitCalls(Module &M) {
+  // Of a class without objects: a call of it is one of no function.
+  for (StringRef Name : {"__cxa_pure_virtual", "__cxa_deleted_virtual"})
+    if (Function *None = M.getFunction(Name))
+      replaceAddresses(*None, 0);
   auto Calls = indirectCalls(M);
   FunctionsByType Taken = Calls.empty() ? FunctionsByType() : taken(M);
   std::map<Function *, uint64_t> Numbers;

@@ -35,6 +35,8 @@ pub fn add(opened: &Opened, tests: &mut [Test], run: impl FnOnce(&Opened) -> Res
 /// What the simulator says of a test, `on_device` being what the device says.
 fn word(on_device: &Test, simulated: &Test) -> Option<String> {
     match (simulated.status, &simulated.reason) {
+        // It is the simulator's already.
+        (TestStatus::Failed, reason) if reason.is_some() && *reason == on_device.reason => None,
         (TestStatus::Passed, _) => Some("the simulator leaves what the test expects".to_owned()),
         (TestStatus::Unchecked, _) if on_device.status == TestStatus::Crashed => {
             Some("the simulator finds no fault in it".to_owned())

@@ -11,7 +11,7 @@ use crate::mutation::catalogue::operators::{Subject, launch};
 
 /// The mutants of a run, and the pairs drawn from them.
 pub struct MutantSet {
-    /// By [`MutantIndex`](crate::mutation::catalogue::indices::MutantIndex).
+    /// By [`MutantIndex`].
     pub mutants: Vec<Mutant>,
     /// With a sample of pairs: the pairs drawn, by position. `mutants` are then exactly their parts.
     pub drawn: Option<Vec<(MutantIndex, MutantIndex)>>,

@@ -342,7 +342,7 @@ pub(super) fn runnable(
         return Err(Error::caller(what).help("run it on the simulator with --device sim"));
     }
     let mut notes: Vec<String> = faults.into_iter().collect();
-    for what in ONLY_CUDA {
+    for what in [RETURNS, APART] {
         let alike = of_cuda.iter().filter(|(_, why)| *why == what);
         let alike: Vec<(Test, String)> = alike.map(|(test, _)| (test.clone(), String::new())).collect();
         if !alike.is_empty() {
@@ -355,19 +355,18 @@ pub(super) fn runnable(
     Ok(Runnable { tests: left, note: notes.into_iter().reduce(joined), trapping })
 }
 
-fn joined(first: String, second: String) -> String {
+/// Two notes as one.
+pub(super) fn joined(first: String, second: String) -> String {
     format!("{first}; {second}")
 }
 
 /// What work-items do in a test that CUDA allows and OpenCL does not.
-const ONLY_CUDA: [&str; 2] = [
-    "work-items return while others of their group synchronise",
-    "lanes of a warp call its functions apart from each other",
-];
+const RETURNS: &str = "work-items return while others of their group synchronise";
+const APART: &str = "lanes of a warp call its functions apart from each other";
 
 /// What a test does that a device does not report, or not allow.
 enum Unfit {
-    /// One of [`ONLY_CUDA`].
+    /// [`RETURNS`] or [`APART`].
     OnlyCuda(&'static str),
     /// An assertion fails, or a work-item traps otherwise: which one, and where.
     Traps(String),
@@ -486,8 +485,8 @@ fn observer(under_test: &KernelUnderTest<'_>) -> Result<impl FnMut(&Test) -> Res
         }
         let is_apart = seen.was_apart || takes_lanes && !seen.completed;
         Ok(match seen.went_without {
-            true => Some(Unfit::OnlyCuda(ONLY_CUDA[0])),
-            false => is_apart.then_some(Unfit::OnlyCuda(ONLY_CUDA[1])),
+            true => Some(Unfit::OnlyCuda(RETURNS)),
+            false => is_apart.then_some(Unfit::OnlyCuda(APART)),
         })
     })
 }

@@ -281,7 +281,7 @@ fn each_loaded<T: Send>(
                 Of::Source => Ok(Err("the device does not report traps".to_owned())),
             })?);
         }
-        note = note.into_iter().chain([trapping.simulated()]).reduce(|first, second| format!("{first}; {second}"));
+        note = note.into_iter().chain([trapping.simulated()]).reduce(executors::joined);
     }
     let unloaded = runners.into_iter().map(|mut runner| {
         runner.executor.unload(runner.plain);

@@ -11,6 +11,16 @@ template <typename T, typename OP> KASSAY_INNER unsigned __kassay_lanes_of(unsig
     return all;
 }
 
+/* The sum of the distances of lanes. */
+template <typename T> KASSAY_INNER unsigned __kassay_distance(unsigned a, unsigned b) {
+    unsigned sum = 0;
+    for (int at = 0; at < 32; at += 8 * sizeof(T)) {
+        const int p = (T)(a >> at), q = (T)(b >> at);
+        sum += p < q ? q - p : p - q;
+    }
+    return sum;
+}
+
 #define KASSAY_LANES(NAME, T, WHAT)                                                                                    \
     KASSAY_INNER unsigned NAME(unsigned a, unsigned b) {                                                               \
         return __kassay_lanes_of<T>(a, b, [](int p, int q) __attribute__((device, always_inline, nodebug)) { return WHAT; }); \
@@ -41,21 +51,7 @@ template <typename T, typename OP> KASSAY_INNER unsigned __kassay_lanes_of(unsig
     KASSAY_COMPARED(lts, N, S, <)                                                                                      \
     KASSAY_COMPARED(geu, N, U, >=) KASSAY_COMPARED(gtu, N, U, >) KASSAY_COMPARED(leu, N, U, <=)                        \
     KASSAY_COMPARED(ltu, N, U, <)                                                                                      \
-    KASSAY_INNER unsigned __vsads##N(unsigned a, unsigned b) {                                                         \
-        unsigned sum = 0;                                                                                              \
-        for (int at = 0; at < 32; at += 32 / N) {                                                                      \
-            const int p = (S)(a >> at), q = (S)(b >> at);                                                              \
-            sum += p < q ? q - p : p - q;                                                                              \
-        }                                                                                                              \
-        return sum;                                                                                                    \
-    }                                                                                                                  \
-    KASSAY_INNER unsigned __vsadu##N(unsigned a, unsigned b) {                                                         \
-        unsigned sum = 0;                                                                                              \
-        for (int at = 0; at < 32; at += 32 / N) {                                                                      \
-            const int p = (U)(a >> at), q = (U)(b >> at);                                                              \
-            sum += p < q ? q - p : p - q;                                                                              \
-        }                                                                                                              \
-        return sum;                                                                                                    \
-    }
+    KASSAY_INNER unsigned __vsads##N(unsigned a, unsigned b) { return __kassay_distance<S>(a, b); }                    \
+    KASSAY_INNER unsigned __vsadu##N(unsigned a, unsigned b) { return __kassay_distance<U>(a, b); }
 KASSAY_SIMD(2, short, unsigned short, -32768, 32767, 65535)
 KASSAY_SIMD(4, signed char, unsigned char, -128, 127, 255)

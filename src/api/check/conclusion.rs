@@ -11,12 +11,13 @@ use kassay_judge::sync::checking::{self, Case};
 use kassay_judge::sync::device_pass::Looked;
 use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
 use kassay_judge::sync::findings::{self, Found, Reader};
-use kassay_judge::sync::{amplification, reproduction, schedule_independence};
+use kassay_judge::sync::{amplification, proofs, reproduction, schedule_independence};
 use kassay_model::native::table::NativeTable;
 use kassay_model::words::Words;
 use kassay_results::result::check::{
     Amplification, CheckResult, DeviceRun, DeviceVerdict, Finding, FindingKind, HoldsFor, Input, Verdict,
 };
+use kassay_results::result::proofs::Proof;
 use kassay_results::result::{Device, Header};
 use kassay_run::exec::simulator;
 use kassay_run::exec::simulator::observation::Simulation;
@@ -27,7 +28,10 @@ use super::super::input::Parsed;
 use super::super::opened::Opened;
 use super::loaded::LoadedSimulator;
 use super::measurements;
-use super::options::CheckOptions;
+use super::options::{CheckOptions, Proving};
+
+/// Share of the budget for proofs that nobody asked for.
+const PROVING_SHARE: f64 = 0.1;
 
 /// A kernel that is judged.
 pub(super) struct Judging<'a, 'c> {
@@ -115,6 +119,11 @@ impl Judging<'_, '_> {
             true => amplify(under_test, budget, &mut notes)?,
             false => None,
         };
+        let proofs = match options.prove {
+            Proving::Never => Vec::new(),
+            Proving::Briefly => self.prove(cases, budget.share(PROVING_SHARE), &mut notes)?,
+            Proving::Long => self.prove(cases, budget, &mut notes)?,
+        };
         let launches = simulators.iter().map(|s| s.launches).sum();
         Ok(CheckResult {
             header: self.header(),
@@ -127,11 +136,28 @@ impl Judging<'_, '_> {
             inputs: checked.inputs,
             barriers: checked.barriers,
             amplification,
+            proofs,
             first_pass: self.first_pass.clone(),
             warp_sync: self.options.warp_sync,
             notes,
         }
         .in_words())
+    }
+
+    /// Proves what holds of all launches, or of those like a suite's.
+    fn prove(&self, cases: &[Case], budget: Budget, notes: &mut Vec<String>) -> Result<Vec<Proof>> {
+        let of_suite: Vec<&Launch> = match self.opened.is_suite() {
+            true => cases.iter().map(|case| &case.launch).collect(),
+            false => Vec::new(),
+        };
+        let words = Words::of(self.opened.source());
+        match proofs::prove(&self.parsed.under_test, &of_suite, words, budget.end()) {
+            Err(e) if e.is_late() => {
+                notes.push(format!("nothing was proved: {} was over", budget.words()));
+                Ok(Vec::new())
+            }
+            found => found,
+        }
     }
 
     fn reproduce(
@@ -177,6 +203,7 @@ impl Judging<'_, '_> {
             inputs: Vec::new(),
             barriers: Vec::new(),
             amplification: None,
+            proofs: Vec::new(),
             first_pass: self.first_pass.clone(),
             warp_sync: self.options.warp_sync,
             notes,

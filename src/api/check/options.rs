@@ -19,6 +19,8 @@ options! {
         local: Vec<u64> = Vec::new(),
         /// Whether to determine the input values for which a clean verdict holds.
         amplify: bool = true,
+        /// How long to try to prove properties of all launches.
+        prove: Proving = Proving::Briefly,
         /// Whether to look for redundant barriers, which takes further runs without each barrier.
         redundant: bool = true,
         /// Whether to measure bank conflicts of local memory, which takes a further run of each input; they are notes.
@@ -40,6 +42,17 @@ options! {
         /// branch.
         warp_sync: Option<u32> = None,
     }
+}
+
+/// How long a check tries to prove what holds of launches that are not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Proving {
+    /// Not at all.
+    Never,
+    /// Within a tenth of the time limit.
+    Briefly,
+    /// As long as time is left.
+    Long,
 }
 
 options! {

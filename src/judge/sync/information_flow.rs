@@ -9,7 +9,7 @@ use kassay_ir::cfg::indices::BlockIndex;
 use kassay_ir::cfg::natural_loops;
 use kassay_ir::kernel::builtins::{self, Effect, Family};
 use kassay_ir::llvm::DebugLocation;
-use kassay_prove::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId};
+use kassay_prove::program::{Definition, End, Instruction, Kind, Op, Program, Region, ValueId, control};
 
 /// An input of a launch, by the argument's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,38 +96,6 @@ fn only_reads(base: &str) -> bool {
 /// Returns whether a builtin synchronises work-items.
 fn synchronises(base: &str) -> bool {
     builtins::has(base, Effect::Waits)
-}
-
-/// By block: the branches from which two successors lead there before their paths have joined or returned to
-/// the branch.
-fn choices(program: &Program) -> Vec<Vec<BlockIndex>> {
-    let successors = program.cfg.all_successors();
-    let mut all = vec![Vec::new(); program.blocks.len()];
-    for branch in 0..program.blocks.len() {
-        let sides = &successors[branch];
-        if sides.len() < 2 {
-            continue;
-        }
-        let together =
-            program.dominance.immediate_post_dominator(&program.cfg, BlockIndex(branch)).map(|block| block.0);
-        let mut ways = vec![0u32; program.blocks.len()];
-        for side in sides {
-            let mut seen = HashSet::new();
-            let mut todo = vec![*side];
-            while let Some(block) = todo.pop() {
-                if seen.insert(block) {
-                    ways[block] += 1;
-                    if block != branch && Some(block) != together {
-                        todo.extend(&successors[block]);
-                    }
-                }
-            }
-        }
-        for (block, _) in ways.iter().enumerate().filter(|(_, n)| **n > 1) {
-            all[block].push(BlockIndex(branch));
-        }
-    }
-    all
 }
 
 /// Finds natural loops, with the blocks that leave them.
@@ -223,7 +191,7 @@ impl<'p> Propagation<'p> {
             blocks.iter().for_each(|block| enclosing[*block].push(number));
         }
         let controlling_branches = program.dominance.deciders(&program.cfg);
-        Propagation { program, controlling_branches, choices: choices(program), loops, enclosing }
+        Propagation { program, controlling_branches, choices: control::joined_branches(program), loops, enclosing }
     }
 
     /// Applies the transfer function of a node.

@@ -3,7 +3,7 @@
 //! check of a kernel's inputs: `exploration`, `checking`, `solved_inputs`, `redundancy`, `reproduction`; its first pass
 //! on a device: `device_pass`, `device_findings`, `confirmation`; `budget` and `pool` divide time and threads; `join`
 //! joins the checks of tests with different values of specialisation constants. What a clean run stands for:
-//! `amplification`.
+//! `amplification`; what holds of launches that are not run: `proofs`.
 //!
 //! Must never know: how a launch is run; it asks for launches and receives observations.
 
@@ -23,6 +23,7 @@ pub mod join;
 pub mod messages;
 pub mod outcomes;
 pub mod pool;
+pub mod proofs;
 mod redundancy;
 pub mod reproduction;
 pub mod schedule_independence;

@@ -1,6 +1,7 @@
 //! Represents a promoted kernel as plain data, which the analyses and the dry run read without LLVM.
 
 pub mod arithmetic;
+pub mod control;
 pub mod ids;
 pub mod machine;
 pub mod math;

@@ -8,6 +8,7 @@ pub mod evaluation;
 pub mod expression;
 mod fold;
 pub mod houdini;
+pub mod integers;
 mod invariants;
 pub mod launch_query;
 pub mod lockstep;

@@ -155,6 +155,11 @@ fn in_context<R>(context: &Context, f: impl FnOnce() -> R) -> R {
     z3::with_z3_context(context, move || SameThread(f.take()())).take()
 }
 
+/// Runs `f` with a new context as the thread's current one.
+pub fn in_new_context<R>(f: impl FnOnce() -> R) -> R {
+    in_context(&SharedContext::new().0, f)
+}
+
 /// A context for many sessions, one after the other. Creating one per session would take longer than most answers do;
 /// in exchange, the models found may depend on earlier queries in the same context.
 #[derive(Clone)]

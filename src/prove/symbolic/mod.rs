@@ -5,4 +5,5 @@
 pub mod concolic;
 pub mod implementation_defined;
 pub mod infeasible;
+pub mod race_freedom;
 pub mod transfer;

@@ -7,6 +7,7 @@ use kassay_suite::schedule::Schedule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::proofs::Proof;
 use super::set::{InSet, SetResult};
 use super::{Device, Header, Location};
 
@@ -32,6 +33,9 @@ pub struct CheckResult {
     pub barriers: Vec<Barrier>,
     /// Null with `--no-amplify`.
     pub amplification: Option<Amplification>,
+    /// What is proved for launches that were not run; empty with `--no-prove`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<Proof>,
     /// The device of the first pass, which looks for races in inputs that the simulator does not finish (`--device`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_pass: Option<Device>,
@@ -526,6 +530,7 @@ mod tests {
             inputs: Vec::new(),
             barriers: Vec::new(),
             amplification: None,
+            proofs: Vec::new(),
             first_pass: None,
             warp_sync: None,
             summary: Summary { inputs: 2, ..Summary::default() },

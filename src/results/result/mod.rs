@@ -43,6 +43,7 @@ pub mod mutate_summary;
 pub mod new_survivors;
 pub mod outcomes;
 pub mod probe_map;
+pub mod proofs;
 pub mod run;
 pub mod schedule;
 pub mod schema;

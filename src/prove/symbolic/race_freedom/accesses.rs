@@ -1,0 +1,240 @@
+//! The memory that instructions access, and what keeps a kernel from being proved.
+
+use kassay_ir::kernel::builtins::{self, Family, Operation};
+use kassay_ir::llvm::DebugLocation;
+use kassay_model::address_space::AddressSpace;
+use kassay_model::interface::{ArgKind, Interface};
+
+use crate::program::machine::call::Call;
+use crate::program::{Instruction, Kind, Op, Program, Region, ValueId};
+
+/// Why a kernel cannot be encoded, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// A clause, such as `asynchronous copies`.
+    pub what: String,
+    /// Where it stands in the source.
+    pub location: Option<DebugLocation>,
+}
+
+impl Unsupported {
+    pub(super) fn new(what: impl Into<String>, location: Option<DebugLocation>) -> Unsupported {
+        Unsupported { what: what.into(), location }
+    }
+
+    fn at(what: impl Into<String>, instruction: &Instruction) -> Unsupported {
+        Unsupported::new(what, instruction.location.clone())
+    }
+}
+
+/// A barrier of the work-group.
+#[derive(Debug, Clone)]
+pub struct Barrier {
+    /// Whether it orders accesses to local memory.
+    pub local: bool,
+    /// Whether it orders accesses to global memory.
+    pub global: bool,
+    pub location: Option<DebugLocation>,
+}
+
+/// Bits of `cl_mem_fence_flags`.
+const LOCAL_FENCE: i64 = 1;
+const GLOBAL_FENCE: i64 = 2;
+/// `memory_scope_work_item`, which orders nothing between work-items.
+const SCOPE_WORK_ITEM: i64 = 0;
+
+/// Returns the barrier that an instruction is. Flags that are no constant order nothing.
+pub fn barrier_of(program: &Program, instruction: &Instruction) -> Result<Option<Barrier>, Unsupported> {
+    let Op::Call(_, base) = &instruction.op else { return Ok(None) };
+    match builtins::family(base) {
+        Some(Family::Barrier) if base.starts_with("__spirv_") => {
+            Err(Unsupported::at("barriers of SPIR-V with a scope as operand", instruction))
+        }
+        Some(Family::Barrier) => {
+            let constant = |i: usize| program.constant(*instruction.operands.get(i)?);
+            let flags = match constant(1) {
+                Some(SCOPE_WORK_ITEM) => 0,
+                _ => constant(0).unwrap_or(0),
+            };
+            let (local, global) = (flags & LOCAL_FENCE != 0, flags & GLOBAL_FENCE != 0);
+            Ok(Some(Barrier { local, global, location: instruction.location.clone() }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What an access does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    Read,
+    Write,
+    Atomic,
+}
+
+impl Mode {
+    /// Whether two accesses of one place by different work-items race if nothing orders them.
+    pub fn conflicts(self, other: Mode) -> bool {
+        !matches!((self, other), (Mode::Read, Mode::Read) | (Mode::Atomic, Mode::Atomic))
+    }
+}
+
+/// An access of an instruction: `bytes` bytes at a pointer, plus `index.1` bytes for each unit of `index.0`.
+#[derive(Debug, Clone)]
+pub struct Access {
+    pub mode: Mode,
+    pub pointer: ValueId,
+    pub index: Option<(ValueId, u64)>,
+    pub bytes: u64,
+}
+
+/// Most bytes that a function of mathematics writes through a pointer: 16 doubles.
+const MOST_RESULT_BYTES: u64 = 128;
+
+/// Returns the accesses of an instruction.
+pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Access>, Unsupported> {
+    let operands = &instruction.operands;
+    let plain = |mode, pointer, bytes| Access { mode, pointer, index: None, bytes };
+    let unsupported = |what: &str| Err(Unsupported::at(what, instruction));
+    Ok(match &instruction.op {
+        Op::Load => vec![plain(Mode::Read, operands[0], program.shape(instruction.result).bytes().max(1))],
+        Op::Store => vec![plain(Mode::Write, operands[1], program.shape(operands[0]).bytes().max(1))],
+        Op::AtomicRmw(_) => vec![plain(Mode::Atomic, operands[0], program.shape(operands[1]).bytes())],
+        Op::CompareExchange => vec![plain(Mode::Atomic, operands[0], program.shape(operands[1]).bytes())],
+        Op::Call(name, base) => {
+            let family = builtins::family(base);
+            match family {
+                Some(Family::AsyncCopy | Family::EventWait) => return unsupported("asynchronous copies"),
+                Some(Family::WorkGroupFunction) => return unsupported("functions of the whole work-group"),
+                Some(Family::SubGroupFunction | Family::IntelSubGroupFunction | Family::SpirvGroup) => {
+                    return unsupported("functions of sub-groups");
+                }
+                Some(Family::ImageWrite) => return unsupported("writes to images"),
+                Some(Family::PointerCast) => return unsupported("pointers without an address space"),
+                Some(Family::Barrier) => return Ok(Vec::new()),
+                _ => {}
+            }
+            let pointers = || operands.iter().filter(|o| program.shape(**o).kind == Kind::Pointer);
+            match Call::of(name, base, program.shape(instruction.result)) {
+                Call::Query(_) | Call::Barrier | Call::Idle | Call::Image(_) => Vec::new(),
+                Call::Vector(access) if access.is_load => {
+                    let value = program.shape(instruction.result);
+                    let [index, pointer] = operands[..] else { return unsupported("this call") };
+                    let bytes = access.in_memory(value).bytes();
+                    vec![Access { mode: Mode::Read, pointer, index: Some((index, access.stride(value))), bytes }]
+                }
+                Call::Vector(access) => {
+                    let [value, index, pointer, ..] = operands[..] else { return unsupported("this call") };
+                    let value = program.shape(value);
+                    let bytes = access.in_memory(value).bytes();
+                    vec![Access { mode: Mode::Write, pointer, index: Some((index, access.stride(value))), bytes }]
+                }
+                Call::Atomic(atomic) => {
+                    let bytes = match atomic.kind {
+                        Kind::Int(bits) | Kind::Float(bits) => u64::from(bits.div_ceil(8)),
+                        _ => 8,
+                    };
+                    let mut all = Vec::new();
+                    for (i, pointer) in pointers().enumerate() {
+                        // The second pointer of a compare-exchange is to the value that is expected.
+                        let mode = if i == 0 { Mode::Atomic } else { Mode::Write };
+                        all.push(plain(mode, *pointer, bytes));
+                    }
+                    all
+                }
+                Call::Copy | Call::Fill => {
+                    let bytes = operands.get(2).and_then(|n| program.constant(*n)).and_then(|n| u64::try_from(n).ok());
+                    let Some(bytes) = bytes else { return unsupported("copies of a length that is no constant") };
+                    match (bytes, Call::of(name, base, program.shape(instruction.result))) {
+                        (0, _) => Vec::new(),
+                        (_, Call::Copy) => {
+                            vec![plain(Mode::Write, operands[0], bytes), plain(Mode::Read, operands[1], bytes)]
+                        }
+                        _ => vec![plain(Mode::Write, operands[0], bytes)],
+                    }
+                }
+                Call::AsyncCopy(_) => return unsupported("asynchronous copies"),
+                Call::Other => match (pointers().next(), family) {
+                    (None, _) => Vec::new(),
+                    (Some(pointer), Some(Family::MathWithPointer)) => {
+                        vec![plain(Mode::Write, *pointer, MOST_RESULT_BYTES.min(result_bytes(program, instruction)))]
+                    }
+                    (Some(_), Some(Family::Prefetch | Family::Printf)) => Vec::new(),
+                    (Some(_), _) => return unsupported(&format!("calls of `{base}`")),
+                },
+            }
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// What a function of mathematics writes through its pointer is no wider than its result, or than as many `int`s.
+fn result_bytes(program: &Program, instruction: &Instruction) -> u64 {
+    let shape = program.shape(instruction.result);
+    u64::from(shape.lanes.max(1)) * shape.lane_bytes().max(4)
+}
+
+/// Whether the result of an atomic operation on one place differs for each work-item that executes it, if all
+/// operations there are of this kind: additions of a constant with one sign.
+pub fn counts(program: &Program, instruction: &Instruction) -> Option<bool> {
+    let constant = |i: usize| program.constant(*instruction.operands.get(i)?);
+    let (operation, addend) = match &instruction.op {
+        Op::AtomicRmw(operation) => {
+            use kassay_ir::llvm::AtomicRmwOperation::{LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpSub};
+            match operation {
+                LLVMAtomicRMWBinOpAdd => (Operation::Add, constant(1)),
+                LLVMAtomicRMWBinOpSub => (Operation::Sub, constant(1)),
+                _ => return None,
+            }
+        }
+        Op::Call(_, base) => (builtins::operation(base)?, constant(1)),
+        _ => return None,
+    };
+    match (operation, addend) {
+        (Operation::Inc, _) => Some(true),
+        (Operation::Dec, _) => Some(false),
+        (Operation::Add, Some(n)) if n != 0 => Some(n > 0),
+        (Operation::Sub, Some(n)) if n != 0 => Some(n < 0),
+        _ => None,
+    }
+}
+
+/// The memory that is shared, or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Memory {
+    /// One for all work-items.
+    Global,
+    /// One for each work-group.
+    Local,
+    /// One for each work-item.
+    Private,
+}
+
+/// The object that a pointer points into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Base {
+    /// An object whose accesses are told apart from those of others.
+    Object(Region),
+    /// No object.
+    Null,
+}
+
+impl Base {
+    /// An object that is not known.
+    pub const UNKNOWN: Base = Base::Object(Region::Unknown);
+}
+
+/// Returns the memory of an object; unknown ones are taken for global ones.
+pub fn memory_of(program: &Program, interface: &Interface, region: Region) -> Memory {
+    match region {
+        Region::Private(_) => Memory::Private,
+        Region::Variable(index) if program.variables[index].is_local => Memory::Local,
+        Region::Argument(position) if program.by_value.get(position as usize).copied().flatten().is_some() => {
+            Memory::Private
+        }
+        Region::Argument(position) => match interface.args.get(position as usize).map(|a| &a.kind) {
+            Some(ArgKind::Local { .. } | ArgKind::Buffer { space: AddressSpace::Local, .. }) => Memory::Local,
+            _ => Memory::Global,
+        },
+        Region::Variable(_) | Region::Unknown => Memory::Global,
+    }
+}

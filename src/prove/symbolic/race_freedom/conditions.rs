@@ -1,0 +1,185 @@
+//! Conditions on launches as facts, and those that are tried where a proof needs one.
+
+use std::collections::BTreeSet;
+
+use kassay_model::condition::{Condition, IndexBuffer, Quantity};
+use kassay_model::interface::ArgKind;
+
+use super::kernel::Kernel;
+use super::launch::Launch;
+use crate::program::ids::Id;
+use crate::program::{Kind, Op, Region};
+use crate::solve::integers::{Fact, Integers, Polynomial, Range};
+
+/// Largest number of conditions of each kind that several scalars may be part of.
+const MAX_OF_A_KIND: usize = 40;
+/// Largest number of the code that is tried as a size.
+const MAX_SIZE: i64 = 1 << 24;
+
+/// The symbol of a scalar of an argument that is passed by value; `offset` is in bytes.
+pub fn scalar_name(position: u32, offset: u64) -> String {
+    format!("argument {position}+{offset}")
+}
+
+/// The condition as a fact, where it is one about sizes and scalars.
+pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Option<Fact> {
+    let value = |quantity: &Quantity, integers: &mut Integers| number(quantity, kernel, launch, integers);
+    Some(match condition {
+        Condition::AtLeast(a, b) => {
+            let (a, b) = (value(a, integers)?, value(b, integers)?);
+            integers.at_most(&b, &a)
+        }
+        Condition::AtMost(a, b) => {
+            let (a, b) = (value(a, integers)?, value(b, integers)?);
+            integers.at_most(&a, &b)
+        }
+        Condition::Equal(a, b) => {
+            let (a, b) = (value(a, integers)?, value(b, integers)?);
+            integers.equal(&a, &b)
+        }
+        Condition::Strides { outer, inner, extent } => {
+            let (outer, inner, extent) =
+                (value(outer, integers)?, value(inner, integers)?, value(extent, integers)?);
+            let covered = integers.multiply(&inner, &extent);
+            integers.at_most(&covered, &outer)
+        }
+        Condition::Distinct(buffer) => {
+            let start = format!("contents of {:?},", Region::Argument(buffer.position));
+            Fact::all(integers.injective(|name| name.starts_with(&start)))
+        }
+        Condition::All(several) => {
+            let all: Option<Vec<Fact>> = several.iter().map(|c| fact(c, kernel, launch, integers)).collect();
+            Fact::all(all?)
+        }
+        _ => return None,
+    })
+}
+
+fn number(quantity: &Quantity, kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Option<Polynomial> {
+    Some(match quantity {
+        Quantity::Constant(n) => Polynomial::constant(i128::from(*n)),
+        Quantity::Scalar(scalar) => {
+            let param = *kernel.program.params.get(scalar.position as usize)?;
+            let bits = match kernel.program.shape(param).kind {
+                Kind::Int(bits @ 2..=64) => bits,
+                _ => return None,
+            };
+            integers.symbol(&scalar_name(scalar.position, scalar.offset), Range::signed(bits))
+        }
+        Quantity::GlobalSize(d) => launch.size(Id::GlobalSize, usize::from(*d)).clone(),
+        Quantity::LocalSize(d) => launch.size(Id::LocalSize, usize::from(*d)).clone(),
+        Quantity::Groups(d) => launch.size(Id::Groups, usize::from(*d)).clone(),
+        Quantity::Sum(a, b) => {
+            let (a, b) = (number(a, kernel, launch, integers)?, number(b, kernel, launch, integers)?);
+            integers.add(&a, &b)
+        }
+        Quantity::Product(a, b) => {
+            let (a, b) = (number(a, kernel, launch, integers)?, number(b, kernel, launch, integers)?);
+            integers.multiply(&a, &b)
+        }
+    })
+}
+
+/// The scalars on which addresses, branches or barriers depend.
+fn scalars(kernel: &Kernel<'_>) -> Vec<Quantity> {
+    let program = kernel.program;
+    let is_scalar = |position: &usize| {
+        let value = program.params[*position];
+        let shape = program.shape(value);
+        kernel.is_relevant(value) && shape.is_int() && matches!(shape.kind, Kind::Int(8..=64))
+    };
+    let quantity = |position: usize| {
+        let name = kernel.interface.args.get(position).map(|a| a.display_name());
+        Quantity::scalar(position as u32, name.unwrap_or_else(|| position.to_string()))
+    };
+    (0..program.params.len()).filter(is_scalar).map(quantity).collect()
+}
+
+/// Numbers of the code that may be meant as sizes.
+fn literals(kernel: &Kernel<'_>) -> Vec<i64> {
+    let mut all = BTreeSet::new();
+    for (_, instruction) in kernel.program.instructions() {
+        if !kernel.is_relevant(instruction.result) || matches!(instruction.op, Op::Call(..)) {
+            continue;
+        }
+        if let Op::Address { steps, .. } = &instruction.op {
+            all.extend(steps.iter().filter_map(|step| i64::try_from(step.extent?).ok()));
+        }
+        for operand in &instruction.operands {
+            all.extend(kernel.program.constant(*operand));
+        }
+    }
+    all.into_iter().filter(|n| (2..=MAX_SIZE).contains(n)).collect()
+}
+
+/// Buffers of integers whose contents addresses depend on.
+fn index_buffers(kernel: &Kernel<'_>) -> Vec<IndexBuffer> {
+    let program = kernel.program;
+    let mut positions = BTreeSet::new();
+    for (_, instruction) in program.instructions() {
+        let is_integer = matches!(program.shape(instruction.result).kind, Kind::Int(8..=64));
+        if !matches!(instruction.op, Op::Load) || !is_integer || !kernel.is_relevant(instruction.result) {
+            continue;
+        }
+        for region in kernel.regions(instruction.operands[0]) {
+            if let Region::Argument(position) = region
+                && !kernel.written.contains(&region)
+                && !kernel.is_by_value(position)
+            {
+                positions.insert(position);
+            }
+        }
+    }
+    let buffer = |position: u32| {
+        let arg = kernel.interface.args.get(position as usize)?;
+        matches!(arg.kind, ArgKind::Buffer { .. }).then(|| IndexBuffer { position, name: arg.display_name() })
+    };
+    positions.into_iter().filter_map(buffer).collect()
+}
+
+/// Conditions that are tried, the weakest and plainest first.
+pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
+    let scalars = scalars(kernel);
+    let dimensions: Vec<u8> = (0..3u8).filter(|d| kernel.dimensions[usize::from(*d)]).collect();
+    let mut all = Vec::new();
+    for n in &scalars {
+        all.extend([0, 1].map(|least| Condition::AtLeast(n.clone(), Quantity::Constant(least))));
+        for d in &dimensions {
+            for size in [Quantity::GlobalSize(*d), Quantity::LocalSize(*d)] {
+                all.push(Condition::AtLeast(n.clone(), size.clone()));
+                all.push(Condition::Equal(n.clone(), size));
+            }
+        }
+    }
+    let pairs = scalars.iter().flat_map(|a| scalars.iter().filter(move |b| *b != a).map(move |b| (a, b)));
+    all.extend(pairs.clone().map(|(a, b)| Condition::AtLeast(a.clone(), b.clone())).take(MAX_OF_A_KIND));
+    let extents = || scalars.iter().cloned().chain(dimensions.iter().map(|d| Quantity::GlobalSize(*d)));
+    let strides = pairs.flat_map(|(outer, inner)| {
+        let others = extents().filter(move |extent| extent != outer && extent != inner);
+        others.map(|extent| Condition::Strides { outer: outer.clone(), inner: inner.clone(), extent })
+    });
+    all.extend(strides.take(MAX_OF_A_KIND));
+    for d in &dimensions {
+        let sizes = literals(kernel).into_iter().map(Quantity::Constant);
+        for size in sizes {
+            if kernel.interface.required_local.is_none() {
+                all.push(Condition::AtMost(Quantity::LocalSize(*d), size.clone()));
+                all.push(Condition::Equal(Quantity::LocalSize(*d), size.clone()));
+            }
+            all.push(Condition::AtMost(Quantity::GlobalSize(*d), size));
+        }
+        all.push(Condition::Equal(Quantity::Groups(*d), Quantity::Constant(1)));
+    }
+    if let [x, y, ..] = dimensions[..] {
+        all.push(Condition::Equal(Quantity::LocalSize(x), Quantity::LocalSize(y)));
+        all.push(Condition::Equal(Quantity::GlobalSize(x), Quantity::GlobalSize(y)));
+    }
+    all.extend(index_buffers(kernel).into_iter().map(Condition::Distinct));
+    all.sort_by_key(Condition::strength);
+    all
+}
+
+/// Whether the condition speaks of products of what a launch gives.
+pub fn has_products(condition: &Condition) -> bool {
+    matches!(condition, Condition::Strides { .. })
+}

@@ -1,0 +1,272 @@
+//! The values of loops' `phi`s.
+
+use super::*;
+use crate::program::Kind;
+use crate::program::ids::id_of;
+use kassay_ir::llvm::Opcode;
+
+/// Most operations between a `phi` and what it becomes in the next iteration.
+const MAX_STEPS: usize = 6;
+
+/// How a header's `phi`s are encoded in a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As they come in: nothing is abstracted.
+    Exact,
+    /// After any number of iterations.
+    Any,
+    /// In the iteration in which the start was passed.
+    OfStart,
+    /// In a later one than that.
+    Later,
+}
+
+/// A summand of what a `phi` gains in an iteration.
+enum Step {
+    Plus(ValueId),
+    Minus(ValueId),
+    /// Of an address computation: the bytes that it adds.
+    Bytes(ValueId),
+}
+
+impl<'p> Encoder<'_, '_, 'p> {
+    /// Sets the `phi`s of a header.
+    pub(super) fn header(&mut self, copy: Copy, l: usize, is_before: bool) {
+        let kernel = self.context.kernel;
+        let segment = &self.context.segment;
+        let free = self.context.free[l];
+        let form = match (segment.phase_of(l), copy.1) {
+            (Some(_), _) if is_before => Form::OfStart,
+            (None, _) if is_before => Form::Any,
+            (Some(own), phase) if own == phase => {
+                if free {
+                    Form::Later
+                } else {
+                    Form::Exact
+                }
+            }
+            _ if free => Form::Any,
+            _ => Form::Exact,
+        };
+        let block = kernel.graph.nodes[copy.0].block;
+        let mut values = HeaderValues { l, copy, phis: Vec::new() };
+        for phi in &kernel.program.blocks[block].instructions {
+            let Op::Phi(from) = &phi.op else { break };
+            if !kernel.is_relevant(phi.result) {
+                continue;
+            }
+            if form == Form::Exact {
+                let value = self.joined(phi, from, copy);
+                self.values.insert((phi.result, copy.1), value);
+                continue;
+            }
+            let entered = match form {
+                Form::Later => self.entered.get(&phi.result).cloned(),
+                _ => {
+                    let incoming = self.incoming(phi, from, copy);
+                    let name = format!("{} entered", self.name_of_header(phi.result, copy, form));
+                    (!incoming.is_empty()).then(|| self.merged(phi, incoming, &name))
+                }
+            };
+            if let (Form::OfStart, Some(entered)) = (form, &entered) {
+                self.entered.insert(phi.result, entered.clone());
+            }
+            let value = entered.as_ref().and_then(|entered| self.closed_form(phi, entered, l, copy, form));
+            let value = value.unwrap_or_else(|| {
+                let name = self.name_of_header(phi.result, copy, form);
+                self.any_of(phi, &name)
+            });
+            values.phis.push((phi.result, value.clone(), entered.unwrap_or(Value::Opaque)));
+            self.values.insert((phi.result, copy.1), value);
+        }
+        if form != Form::Exact {
+            self.assume_invariants(&values);
+            self.headers.push(values);
+        }
+    }
+
+    fn name_of_header(&self, value: ValueId, copy: Copy, form: Form) -> String {
+        let together = form == Form::OfStart
+            && !self.context.kernel.uniformity.is_divergent(value)
+            && self.context.is_together(copy);
+        let suffix = if together { "" } else { self.item.suffix() };
+        format!("%{value}@{} any{suffix}", copy.1)
+    }
+
+    /// Any value of a `phi`; a pointer to one of its objects.
+    fn any_of(&mut self, phi: &Instruction, name: &str) -> Value {
+        let shape = self.context.kernel.program.shape(phi.result);
+        if shape.kind != Kind::Pointer {
+            return Value::unknown(self.integers, shape, name);
+        }
+        let mut places = Vec::new();
+        let regions = self.context.kernel.regions(phi.result);
+        for (i, region) in regions.iter().enumerate() {
+            let when = if regions.len() == 1 { Fact::True } else { self.integers.bit(&format!("{name} object {i}")) };
+            let offset = self.integers.symbol(&format!("{name} offset {i}"), Range::ALL);
+            places.push(Place { when, base: Base::Object(*region), offset });
+        }
+        Value::Pointer(places)
+    }
+
+    /// `entered + k * step` for a `phi` that gains the same in each iteration.
+    fn closed_form(&mut self, phi: &Instruction, entered: &Value, l: usize, copy: Copy, form: Form) -> Option<Value> {
+        let steps = self.steps(phi, l)?;
+        match entered {
+            Value::Number(entered) => {
+                let step = self.step(&steps, copy)?;
+                let k = self.iterations(l, copy, form);
+                let gained = self.integers.multiply(&k, &step);
+                Some(Value::Number(self.integers.add(entered, &gained)))
+            }
+            Value::Pointer(places) => {
+                let step = self.step(&steps, copy)?;
+                let k = self.iterations(l, copy, form);
+                let gained = self.integers.multiply(&k, &step);
+                let moved = |place: &Place, integers: &mut Integers| Place {
+                    offset: integers.add(&place.offset, &gained),
+                    ..place.clone()
+                };
+                Some(Value::Pointer(places.iter().map(|place| moved(place, self.integers)).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The number of iterations that came before.
+    fn iterations(&mut self, l: usize, copy: Copy, form: Form) -> Polynomial {
+        let graph = &self.context.kernel.graph;
+        let around = &graph.nodes[graph.loops[l].header].loops;
+        let together = form == Form::OfStart
+            && self.context.scope == Scope::IntraGroup
+            && around.iter().all(|l| self.context.segment.phase_of(*l).is_some() && self.context.is_convergent(*l));
+        let suffix = if together { "" } else { self.item.suffix() };
+        let name = format!("iterations {l} {}@{}{suffix}", copy.0, copy.1);
+        let is_new = !self.integers.knows(&name);
+        let k = self.integers.symbol(&name, Range::from(0));
+        if form == Form::OfStart {
+            self.iterations.insert(l, k.clone());
+        } else if let (Form::Later, true, Some(before)) = (form, is_new, self.iterations.get(&l).cloned()) {
+            let later = self.integers.below(&before, &k);
+            self.integers.assert(&later);
+        }
+        k
+    }
+
+    /// What a `phi` gains in an iteration, if that is a sum of values that the loop does not change.
+    fn steps(&self, phi: &Instruction, l: usize) -> Option<Vec<Step>> {
+        let (program, graph) = (self.context.kernel.program, &self.context.kernel.graph);
+        let Op::Phi(from) = &phi.op else { return None };
+        let body = &graph.loops[l].body;
+        let latches: Vec<usize> = (0..from.len()).filter(|i| body.contains(&graph.last[from[*i].0])).collect();
+        let [latch] = latches[..] else { return None };
+        let mut value = phi.operands[latch];
+        let mut steps = Vec::new();
+        for _ in 0..MAX_STEPS {
+            if value == phi.result {
+                return Some(steps);
+            }
+            let instruction = program.instruction(value)?;
+            let operands = &instruction.operands;
+            let fixed = |i: usize| self.is_fixed(operands[i], l);
+            match &instruction.op {
+                Op::Binary(Opcode::LLVMAdd) if fixed(1) => {
+                    steps.push(Step::Plus(operands[1]));
+                    value = operands[0];
+                }
+                Op::Binary(Opcode::LLVMAdd) if fixed(0) => {
+                    steps.push(Step::Plus(operands[0]));
+                    value = operands[1];
+                }
+                Op::Binary(Opcode::LLVMSub) if fixed(1) => {
+                    steps.push(Step::Minus(operands[1]));
+                    value = operands[0];
+                }
+                Op::Address { .. } if (1..operands.len()).all(fixed) => {
+                    steps.push(Step::Bytes(value));
+                    value = operands[0];
+                }
+                Op::Cast(Opcode::LLVMTrunc | Opcode::LLVMSExt | Opcode::LLVMZExt) | Op::Copy
+                    if program.shape(value).is_int() =>
+                {
+                    value = operands[0];
+                }
+                Op::Phi(_) if operands.windows(2).all(|pair| pair[0] == pair[1]) => value = operands[0],
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Whether a value is the same in all iterations of a loop: defined outside, or computed from sizes and such values
+    /// alone.
+    fn is_fixed(&self, value: ValueId, l: usize) -> bool {
+        let program = self.context.kernel.program;
+        let Definition::Inst { block, index } = program.values[value as usize] else {
+            return !program.undefined.contains(&value);
+        };
+        if !self.context.kernel.graph.loops[l].body.contains(&self.node_of(block, index)) {
+            return true;
+        }
+        let instruction = &program.blocks[block].instructions[index];
+        match &instruction.op {
+            Op::Call(_, base) => id_of(base).is_some(),
+            Op::Cast(Opcode::LLVMTrunc | Opcode::LLVMSExt | Opcode::LLVMZExt)
+            | Op::Binary(Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl) => {
+                instruction.operands.iter().all(|o| self.is_fixed(*o, l))
+            }
+            _ => false,
+        }
+    }
+
+    /// The sum of steps.
+    fn step(&mut self, steps: &[Step], copy: Copy) -> Option<Polynomial> {
+        let mut sum = Polynomial::default();
+        for step in steps {
+            sum = match step {
+                Step::Plus(value) => {
+                    let value = self.fixed(*value, copy)?;
+                    self.integers.add(&sum, &value)
+                }
+                Step::Minus(value) => {
+                    let value = self.fixed(*value, copy)?;
+                    self.integers.subtract(&sum, &value)
+                }
+                Step::Bytes(address) => {
+                    let instruction = self.context.kernel.program.instruction(*address)?;
+                    let mut args = vec![Value::at(Base::Null, 0)];
+                    for operand in &instruction.operands[1..] {
+                        args.push(Value::Number(self.fixed(*operand, copy)?));
+                    }
+                    match self.address(instruction, &args) {
+                        Value::Pointer(places) => self.integers.add(&sum, &places.first()?.offset),
+                        _ => return None,
+                    }
+                }
+            };
+        }
+        Some(sum)
+    }
+
+    /// A value that no iteration changes, also where it is computed later in the loop.
+    fn fixed(&mut self, value: ValueId, copy: Copy) -> Option<Polynomial> {
+        let program = self.context.kernel.program;
+        let computed = program.instruction(value).filter(|i| {
+            matches!(&i.op, Op::Call(..) | Op::Cast(_) | Op::Binary(_))
+                && !self.values.contains_key(&(value, copy.1))
+                && !self.values.contains_key(&(value, 0))
+        });
+        let Some(instruction) = computed else {
+            return self.value(value, copy).number().cloned();
+        };
+        let mut args = Vec::new();
+        for operand in &instruction.operands {
+            args.push(match program.constant(*operand) {
+                Some(_) => self.value(*operand, copy),
+                None => Value::Number(self.fixed(*operand, copy)?),
+            });
+        }
+        let shape = program.shape(value);
+        self.pure(instruction, &args, shape).and_then(|value| value.number().cloned())
+    }
+}

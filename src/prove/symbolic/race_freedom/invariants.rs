@@ -1,0 +1,208 @@
+//! What holds whenever a loop's header is reached: guessed, and kept as long as one work-item's execution allows no
+//! other (Houdini: FLANAGAN AND LEINO 2001).
+
+use std::collections::BTreeMap;
+
+use super::accesses::Unsupported;
+use super::encode::{Context, Encoder, HeaderValues, Value};
+use super::kernel::Kernel;
+use super::launch::{Item, Scope, Shape};
+use super::segments::Cut;
+use super::solver::{Outcome, Solving};
+use crate::program::{Definition, Op, ValueId};
+use crate::solve::integers::{Fact, Integers, Polynomial};
+use kassay_ir::llvm::Opcode;
+
+/// A guess about a `phi`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Invariant {
+    /// It is at least this number.
+    AtLeast(ValueId, i64),
+    /// It is at least the value with which the loop was entered.
+    FromEntry(ValueId),
+    /// It is at most that value.
+    ToEntry(ValueId),
+    /// It is at most this other value, or as the loop was entered.
+    Bounded(ValueId, ValueId),
+}
+
+/// Z3's work for one question.
+const RLIMIT: u32 = 100_000;
+/// Most guesses.
+const MAX_GUESSES: usize = 60;
+
+/// The invariants of each loop.
+pub fn find(
+    kernel: &Kernel<'_>,
+    shape: Shape,
+    solving: &Solving,
+) -> Result<Vec<Vec<Invariant>>, Unsupported> {
+    let loops = kernel.graph.loops.len();
+    let none: Vec<Vec<Invariant>> = vec![Vec::new(); loops];
+    if loops == 0 {
+        return Ok(none);
+    }
+    let mut integers = Integers::default();
+    let context =
+        Context::new(kernel, shape, Scope::InterGroup, (None, Cut::Never), &none, solving.end, &mut integers)?;
+    let mut encoder = Encoder::encode(&context, Item::First, &mut integers)?;
+    let headers = std::mem::take(&mut encoder.headers);
+    let mut guesses: Vec<Guess> = Vec::new();
+    for header in &headers {
+        let next = encoder.next_values(header.l, header.copy);
+        let reach = encoder.reach(header.copy);
+        for invariant in guess(kernel, header) {
+            if guesses.len() == MAX_GUESSES {
+                break;
+            }
+            let entered: BTreeMap<ValueId, Value> =
+                header.phis.iter().map(|(phi, _, entered)| (*phi, entered.clone())).collect();
+            let here = header.phis.iter().map(|(phi, value, _)| (*phi, value.clone())).collect();
+            let Some(holds) = encoder.holds(invariant, header, &here) else { continue };
+            let Some(at_entry) = encoder.holds(invariant, header, &entered) else { continue };
+            let kept: Option<Vec<(Fact, Fact)>> = next
+                .iter()
+                .map(|(taken, values)| {
+                    let values = values.iter().map(|(phi, value)| (*phi, value.clone())).collect();
+                    Some((taken.clone(), encoder.holds(invariant, header, &values)?))
+                })
+                .collect();
+            let Some(kept) = kept else { continue };
+            let position = kernel.graph.position[header.copy.0];
+            let reach = reach.clone();
+            guesses.push(Guess { l: header.l, position, invariant, reach, holds, at_entry, kept });
+        }
+    }
+    let facts = integers.facts();
+    let mut solver = solving.solver(&facts, RLIMIT);
+    loop {
+        let mut wrong = None;
+        for (i, guess) in guesses.iter().enumerate() {
+            let known = |others: &dyn Fn(&Guess) -> bool| -> Vec<Fact> {
+                guesses.iter().filter(|g| others(g)).map(|g| g.reach.implies(&g.holds)).collect()
+            };
+            let before = known(&|g| g.position < guess.position);
+            let mut enters = before.clone();
+            enters.extend([guess.reach.clone(), guess.at_entry.negated()]);
+            if solver.check(&enters) != Outcome::Impossible {
+                wrong = Some(i);
+                break;
+            }
+            let body = &kernel.graph.loops[guess.l].body;
+            let inside = known(&|g| {
+                g.position < guess.position || body.contains(&kernel.graph.order[g.position])
+            });
+            let kept = guess.kept.iter().all(|(taken, holds)| {
+                let mut question = inside.clone();
+                question.extend([taken.clone(), holds.negated()]);
+                solver.check(&question) == Outcome::Impossible
+            });
+            if !kept {
+                wrong = Some(i);
+                break;
+            }
+        }
+        match wrong {
+            Some(i) => _ = guesses.remove(i),
+            None => break,
+        }
+    }
+    let mut found = none.clone();
+    for guess in guesses {
+        found[guess.l].push(guess.invariant);
+    }
+    Ok(found)
+}
+
+/// A guess with what has to be asked about it.
+struct Guess {
+    l: usize,
+    /// Of the header.
+    position: usize,
+    invariant: Invariant,
+    reach: Fact,
+    holds: Fact,
+    at_entry: Fact,
+    /// By back edge: when it is taken, and whether the invariant holds then.
+    kept: Vec<(Fact, Fact)>,
+}
+
+/// What may hold of the `phi`s of a header.
+fn guess(kernel: &Kernel<'_>, header: &HeaderValues) -> Vec<Invariant> {
+    let program = kernel.program;
+    let body = &kernel.graph.loops[header.l].body;
+    let mut guesses = Vec::new();
+    for (phi, value, entered) in &header.phis {
+        if value.number().is_none() || entered.number().is_none() {
+            continue;
+        }
+        guesses.extend([
+            Invariant::AtLeast(*phi, 0),
+            Invariant::AtLeast(*phi, 1),
+            Invariant::FromEntry(*phi),
+            Invariant::ToEntry(*phi),
+        ]);
+        let is_it = |value: ValueId| {
+            let cast = program.instruction(value).filter(|i| {
+                matches!(i.op, Op::Cast(Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMTrunc))
+            });
+            value == *phi || cast.is_some_and(|i| i.operands[0] == *phi)
+        };
+        for node in body {
+            for (instruction, _) in kernel.instructions(*node).filter(|(i, _)| matches!(i.op, Op::Compare(_))) {
+                let (a, b) = (instruction.operands[0], instruction.operands[1]);
+                for (one, other) in [(a, b), (b, a)] {
+                    let outside = match program.values[other as usize] {
+                        Definition::Inst { block, .. } => !body.contains(&kernel.graph.last[block.0]),
+                        Definition::Constant(_) => false,
+                        _ => true,
+                    };
+                    if is_it(one) && outside {
+                        guesses.push(Invariant::Bounded(*phi, other));
+                    }
+                }
+            }
+        }
+    }
+    guesses
+}
+
+impl Encoder<'_, '_, '_> {
+    /// Whether an invariant holds of these values of the header's `phi`s.
+    fn holds(
+        &mut self,
+        invariant: Invariant,
+        header: &HeaderValues,
+        values: &BTreeMap<ValueId, Value>,
+    ) -> Option<Fact> {
+        let entered = |phi: ValueId| {
+            let found = header.phis.iter().find(|(p, ..)| *p == phi)?;
+            found.2.number().cloned()
+        };
+        let value = |phi: ValueId| values.get(&phi).and_then(Value::number).cloned();
+        Some(match invariant {
+            Invariant::AtLeast(phi, least) => {
+                self.integers.at_most(&Polynomial::constant(i128::from(least)), &value(phi)?)
+            }
+            Invariant::FromEntry(phi) => self.integers.at_most(&entered(phi)?, &value(phi)?),
+            Invariant::ToEntry(phi) => self.integers.at_most(&value(phi)?, &entered(phi)?),
+            Invariant::Bounded(phi, by) => {
+                let by = self.value(by, header.copy).number().cloned()?;
+                let within = self.integers.at_most(&value(phi)?, &by);
+                within.or(&self.integers.equal(&value(phi)?, &entered(phi)?))
+            }
+        })
+    }
+
+    /// States the invariants of a loop in a copy of its header.
+    pub(super) fn assume_invariants(&mut self, header: &HeaderValues) {
+        let values: BTreeMap<ValueId, Value> = header.phis.iter().map(|(phi, v, _)| (*phi, v.clone())).collect();
+        let reach = self.reach(header.copy);
+        let invariants = self.context.invariants(header.l).to_vec();
+        for invariant in invariants {
+            if let Some(holds) = self.holds(invariant, header, &values) {
+                self.integers.assert(&reach.implies(&holds));
+            }
+        }
+    }
+}

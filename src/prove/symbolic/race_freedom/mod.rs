@@ -1,0 +1,366 @@
+//! Proofs that no launch of a kernel races, for all arguments, contents of buffers and sizes.
+//!
+//! Two work-items are encoded side by side (the two-thread reduction of BETTS ET AL. 2012): if no two of them can
+//! access one place in one barrier interval, one of them writing, none of any number do. Between groups that is one
+//! question about the whole kernel; within a group it is one about each *segment*, from one barrier to the next
+//! (`segments`). Questions are asked of mathematical integers (`crate::solve::integers`); which operations have to fit
+//! their types for that is asked afterwards, and listed where it is not proved.
+//!
+//! Why no race is missed:
+//!
+//! - A race needs two work-items, two accesses, and no barrier between them. If all work-items of a group come to the
+//!   same barriers (`convergence`), both accesses are in one segment.
+//! - In a segment, each value is a term or a symbol that may have any value that it may have in an execution: loads of
+//!   what somebody may write, results of calls, and `phi`s of loops of which no closed form is known.
+//! - Values are taken to be the same for both work-items only if both compute them together, in the same iterations of
+//!   the same loops, from values that are the same. Loads are taken to be so up to the first race; of all races of an
+//!   execution, the first is not missed.
+//!
+//! What is always assumed is in [`STANDING`].
+
+mod accesses;
+mod conditions;
+mod encode;
+mod graph;
+mod invariants;
+mod kernel;
+mod launch;
+mod questions;
+mod segments;
+mod solver;
+mod uniformity;
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use kassay_ir::llvm::{DebugLocation, Opcode};
+use kassay_model::condition::Condition;
+use kassay_model::interface::Interface;
+
+pub use self::accesses::Unsupported;
+pub use self::launch::{Scope, Shape};
+pub use self::questions::{Doubt, Site};
+use self::accesses::Memory;
+use self::graph::NodeId;
+use self::invariants::Invariant;
+use self::kernel::Kernel;
+use self::questions::{Question, Setting};
+use self::solver::Solving;
+use crate::program::{Instruction, Op, Program};
+use crate::solve::query::in_new_context;
+
+/// What every proof assumes, a clause each.
+pub const STANDING: [&str; 3] = [
+    "buffers of different arguments do not overlap",
+    "a launch has as many dimensions as the kernel reads ids of, and its work-groups have one size",
+    "sizes, offsets and ids are below 2^31",
+];
+
+/// A property of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Property {
+    /// All work-items of a group come to the same barriers.
+    Convergence,
+    /// No two work-items race.
+    RaceFreedom(Scope),
+    /// Accesses to arrays of known size are within them.
+    Bounds,
+}
+
+/// The launches of which something holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldsFor {
+    /// All.
+    AllLaunches,
+    /// Those with work-groups of this size.
+    LocalSize([u64; 3]),
+    /// Those with this global size, too.
+    Launch {
+        /// Work-items of a group.
+        local: [u64; 3],
+        /// Groups of the launch.
+        groups: [u64; 3],
+    },
+}
+
+impl HoldsFor {
+    fn shape(self) -> Shape {
+        match self {
+            HoldsFor::AllLaunches => Shape::default(),
+            HoldsFor::LocalSize(local) => Shape { local: Some(local), groups: None },
+            HoldsFor::Launch { local, groups } => Shape { local: Some(local), groups: Some(groups) },
+        }
+    }
+}
+
+/// An operation of which a proof needs that its result fits its type.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wrapping {
+    /// A noun: `the product`, `the conversion`.
+    pub what: &'static str,
+    /// Where it stands.
+    pub location: Option<DebugLocation>,
+}
+
+/// What is known of a property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds, under the condition if there is one.
+    Proved {
+        /// What the launches have to keep to.
+        condition: Option<Condition>,
+        /// Operations that have to fit their types.
+        wrapping: Vec<Wrapping>,
+    },
+    /// It could not be proved.
+    Unknown(Doubt),
+    /// There are no two work-items to which it could apply.
+    Vacuous,
+    /// It was not asked to the end.
+    Late,
+    /// The kernel cannot be encoded.
+    Unsupported(Unsupported),
+    /// Work-items may come to different barriers, so that it means nothing.
+    Divergent,
+}
+
+/// A property with what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    /// The property.
+    pub property: Property,
+    /// What is known.
+    pub verdict: Verdict,
+    /// The launches of which it is known.
+    pub holds_for: HoldsFor,
+    /// Questions that were asked to Z3.
+    pub queries: u64,
+    /// How long it took.
+    pub milliseconds: u64,
+}
+
+/// Proves what can be proved of a kernel, a promoted one in LCSSA form with simple loops. `scopes` are the launches
+/// that are asked about, in this order, until a property is proved.
+pub fn prove(program: &Program, interface: &Interface, scopes: &[HoldsFor], end: Option<Instant>) -> Vec<Proof> {
+    in_new_context(|| {
+        let solving = Solving::until(end);
+        let begun = Instant::now();
+        let kernel = match Kernel::of(program, interface) {
+            Ok(kernel) => kernel,
+            Err(unsupported) => {
+                let all = [
+                    Property::Convergence,
+                    Property::RaceFreedom(Scope::IntraGroup),
+                    Property::RaceFreedom(Scope::InterGroup),
+                    Property::Bounds,
+                ];
+                let proof = |property| Proof {
+                    property,
+                    verdict: Verdict::Unsupported(unsupported.clone()),
+                    holds_for: HoldsFor::AllLaunches,
+                    queries: 0,
+                    milliseconds: elapsed(begun),
+                };
+                return all.map(proof).to_vec();
+            }
+        };
+        let mut prover = Prover { kernel: &kernel, solving, candidates: conditions::candidates(&kernel) };
+        prover.all(scopes)
+    })
+}
+
+fn elapsed(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Proves the properties of a kernel.
+struct Prover<'k, 'p> {
+    kernel: &'k Kernel<'p>,
+    solving: Solving,
+    candidates: Vec<Condition>,
+}
+
+/// Where segments begin, and the memory that is asked about.
+type Segments = Vec<(Option<NodeId>, Memory)>;
+
+impl Prover<'_, '_> {
+    fn all(&mut self, scopes: &[HoldsFor]) -> Vec<Proof> {
+        let mut proofs = Vec::new();
+        let mut divergent = false;
+        for property in [
+            Property::Convergence,
+            Property::RaceFreedom(Scope::IntraGroup),
+            Property::RaceFreedom(Scope::InterGroup),
+            Property::Bounds,
+        ] {
+            let (begun, queries) = (Instant::now(), self.solving.queries());
+            let (verdict, holds_for) = match property {
+                Property::RaceFreedom(Scope::IntraGroup) if divergent => {
+                    (Verdict::Divergent, HoldsFor::AllLaunches)
+                }
+                _ => self.widest(property, scopes),
+            };
+            divergent |= property == Property::Convergence && !matches!(verdict, Verdict::Proved { .. });
+            let queries = self.solving.queries() - queries;
+            proofs.push(Proof { property, verdict, holds_for, queries, milliseconds: elapsed(begun) });
+        }
+        proofs
+    }
+
+    /// Proves a property for the first of the scopes for which it can be proved, without a condition if possible.
+    fn widest(&self, property: Property, scopes: &[HoldsFor]) -> (Verdict, HoldsFor) {
+        let mut first = None;
+        for scope in scopes {
+            let verdict = self.prove(property, *scope).unwrap_or_else(|unsupported| {
+                match self.solving.is_over() {
+                    true => Verdict::Late,
+                    false => Verdict::Unsupported(unsupported),
+                }
+            });
+            match verdict {
+                Verdict::Proved { .. } | Verdict::Vacuous => return (verdict, *scope),
+                _ => first = first.or(Some((verdict, *scope))),
+            }
+        }
+        first.unwrap_or((Verdict::Late, HoldsFor::AllLaunches))
+    }
+
+    fn prove(&self, property: Property, holds_for: HoldsFor) -> Result<Verdict, Unsupported> {
+        let shape = holds_for.shape();
+        let nothing: Vec<Vec<Invariant>> = Vec::new();
+        let free = Setting { kernel: self.kernel, shape, invariants: &nothing, solving: &self.solving };
+        if property == Property::Convergence && self.is_uniform() {
+            return Ok(Verdict::Proved { condition: None, wrapping: Vec::new() });
+        }
+        let invariants = invariants::find(self.kernel, shape, &self.solving)?;
+        let setting = Setting { invariants: &invariants, ..free };
+        let mut open = Vec::new();
+        let mut asked = 0usize;
+        for mut question in self.questions(setting, property)? {
+            asked += usize::from(!question.is_settled());
+            if self.solving.is_over() {
+                return Ok(Verdict::Late);
+            }
+            if !question.is_excluded(None, &self.solving) {
+                open.push(question);
+            }
+        }
+        let condition = match &mut open[..] {
+            [] => None,
+            questions => match self.condition(questions) {
+                Some(condition) => Some(condition),
+                None if self.solving.is_over() => return Ok(Verdict::Late),
+                None => {
+                    let doubt = questions.iter_mut().find_map(|q| q.doubt(&self.solving));
+                    return Ok(doubt.map_or(Verdict::Late, Verdict::Unknown));
+                }
+            },
+        };
+        if asked > 0 && property != Property::Bounds && self.is_vacuous(setting, property, condition.as_ref())? {
+            return Ok(Verdict::Vacuous);
+        }
+        let wrapping = match asked {
+            0 => BTreeSet::new(),
+            _ => setting.wrapping(condition.as_ref())?.into_iter().map(wrapping).collect(),
+        };
+        Ok(Verdict::Proved { condition, wrapping: wrapping.into_iter().collect() })
+    }
+
+    /// Whether no branch that may part the work-items of a group decides who comes to a barrier.
+    fn is_uniform(&self) -> bool {
+        let graph = &self.kernel.graph;
+        graph.barriers().all(|(node, _)| {
+            self.kernel.uniformity.divergent_deciders(graph.nodes[node].block).next().is_none()
+        })
+    }
+
+    fn questions<'k, 'p>(
+        &self,
+        setting: Setting<'k, 'p>,
+        property: Property,
+    ) -> Result<Vec<Question<'k, 'p>>, Unsupported> {
+        match property {
+            Property::Convergence => {
+                let starts = std::iter::once(None).chain(setting.kernel.graph.barriers().map(|(n, _)| Some(n)));
+                starts.map(|start| Question::of_divergence(setting, start)).collect()
+            }
+            Property::RaceFreedom(scope) => {
+                let segments = self.segments(scope);
+                segments.into_iter().map(|(start, memory)| Question::of_races(setting, scope, start, memory)).collect()
+            }
+            Property::Bounds => Ok(vec![Question::of_bounds(setting)?]),
+        }
+    }
+
+    fn segments(&self, scope: Scope) -> Segments {
+        let mut all = Vec::new();
+        if scope == Scope::InterGroup {
+            return vec![(None, Memory::Global)];
+        }
+        for memory in [Memory::Local, Memory::Global] {
+            all.push((None, memory));
+            for (node, barrier) in self.kernel.graph.barriers() {
+                let orders = if memory == Memory::Local { barrier.local } else { barrier.global };
+                if orders {
+                    all.push((Some(node), memory));
+                }
+            }
+        }
+        all
+    }
+
+    /// The weakest condition under which all these questions are excluded: one, or two together.
+    fn condition(&self, questions: &mut [Question<'_, '_>]) -> Option<Condition> {
+        let mut candidates = self.candidates.clone();
+        let mut helps: Vec<Vec<bool>> = Vec::new();
+        for question in questions.iter_mut() {
+            helps.push(question.helpful(&candidates, &self.solving));
+        }
+        let all = |i: usize| helps.iter().all(|of_question| of_question[i]);
+        if let Some(i) = (0..candidates.len()).find(|i| all(*i)) {
+            return Some(candidates.swap_remove(i));
+        }
+        // One for each question.
+        let mut needed: Vec<Condition> = Vec::new();
+        for of_question in &helps {
+            if needed.iter().any(|c| candidates.iter().position(|k| k == c).is_some_and(|i| of_question[i])) {
+                continue;
+            }
+            needed.push(candidates[(0..candidates.len()).find(|i| of_question[*i])?].clone());
+        }
+        let together = Condition::all(needed);
+        (together.parts().len() <= MOST_CONDITIONS
+            && questions.iter_mut().all(|q| q.is_excluded(Some(&together), &self.solving)))
+        .then_some(together)
+    }
+
+    /// Whether no launch has two work-items to compare.
+    fn is_vacuous(
+        &self,
+        setting: Setting<'_, '_>,
+        property: Property,
+        condition: Option<&Condition>,
+    ) -> Result<bool, Unsupported> {
+        let mut question = match property {
+            Property::RaceFreedom(Scope::InterGroup) => {
+                Question::of_races(setting, Scope::InterGroup, None, Memory::Global)?
+            }
+            _ => Question::of_races(setting, Scope::IntraGroup, None, Memory::Local)?,
+        };
+        Ok(!question.has_two(condition, &self.solving))
+    }
+}
+
+/// Most parts of a condition.
+const MOST_CONDITIONS: usize = 2;
+
+fn wrapping(instruction: &Instruction) -> Wrapping {
+    let what = match &instruction.op {
+        Op::Binary(Opcode::LLVMMul) | Op::Call(..) => "the product",
+        Op::Binary(Opcode::LLVMShl) => "the shift",
+        Op::Binary(Opcode::LLVMSub) => "the difference",
+        Op::Cast(_) => "the conversion",
+        _ => "the sum",
+    };
+    Wrapping { what, location: instruction.location.clone() }
+}

@@ -1,0 +1,386 @@
+//! What is asked about two work-items in a segment.
+
+use std::collections::BTreeMap;
+
+use kassay_ir::llvm::DebugLocation;
+use kassay_model::condition::Condition;
+
+use super::accesses::{Base, Memory, Mode, Unsupported, counts};
+use super::conditions;
+use super::encode::{Context, Encoder, Event, Obligation, Occurrence};
+use super::graph::NodeId;
+use super::invariants::Invariant;
+use super::kernel::Kernel;
+use super::launch::{Item, Scope, Shape};
+use super::segments::Cut;
+use super::solver::{KnowingSolver, Outcome, Solving};
+use crate::program::Region;
+use crate::solve::integers::{Fact, Integers, Polynomial, Range};
+
+/// Z3's work for one question, and for one that only names a place.
+const RLIMIT: u32 = 3_000_000;
+/// Most pairs of accesses in one segment.
+const MAX_PAIRS: usize = 4_000;
+
+/// An access or another event that takes part in what was not excluded.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Site {
+    /// What happens there: `read`, `write`, `atomic`, `barrier`, `return`.
+    pub what: &'static str,
+    /// What is accessed.
+    pub region: Option<Region>,
+    /// Where it stands.
+    pub location: Option<DebugLocation>,
+}
+
+/// Something that must not happen, with what takes part in it.
+struct Goal {
+    fact: Fact,
+    first: Site,
+    second: Site,
+}
+
+/// What kept a question from being decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// Where the segment began; `None` at the entry.
+    pub since: Option<DebugLocation>,
+    /// What the first work-item does.
+    pub first: Site,
+    /// What the second one does.
+    pub second: Site,
+    /// Sizes and scalars in a model, by the names of their symbols; empty if Z3 gave up.
+    pub model: Vec<(String, i128)>,
+}
+
+/// Questions about one segment: whether any of the goals may happen.
+pub struct Question<'k, 'p> {
+    context: Context<'k, 'p>,
+    integers: Integers,
+    two: Fact,
+    goals: Vec<Goal>,
+    start: Option<NodeId>,
+}
+
+/// Where a question is asked.
+#[derive(Clone, Copy)]
+pub struct Setting<'k, 'p> {
+    pub kernel: &'k Kernel<'p>,
+    pub shape: Shape,
+    pub invariants: &'k [Vec<Invariant>],
+    pub solving: &'k Solving,
+}
+
+impl<'k, 'p> Question<'k, 'p> {
+    /// Asks whether two work-items may race from `start` on.
+    pub fn of_races(
+        setting: Setting<'k, 'p>,
+        scope: Scope,
+        start: Option<NodeId>,
+        memory: Memory,
+    ) -> Result<Question<'k, 'p>, Unsupported> {
+        let kernel = setting.kernel;
+        let cut = match (scope, memory) {
+            (Scope::InterGroup, _) => Cut::Never,
+            (_, Memory::Local) => Cut::Local,
+            _ => Cut::Global,
+        };
+        let mut integers = Integers::default();
+        let context = setting.context(scope, (start, cut), &mut integers)?;
+        let first = Encoder::encode(&context, Item::First, &mut integers)?.accesses;
+        let second = Encoder::encode(&context, Item::Second, &mut integers)?.accesses;
+        let mut goals = Vec::new();
+        for (i, a) in first.iter().enumerate() {
+            // The other order is the same with the work-items exchanged.
+            for b in &second[i..] {
+                if !a.mode.conflicts(b.mode) {
+                    continue;
+                }
+                let meet = meet(kernel, a, b, memory, &mut integers);
+                let fact = Fact::all([meet, a.reach.clone(), b.reach.clone()]);
+                if !fact.is_false() {
+                    goals.push(Goal { fact, first: site(a), second: site(b) });
+                }
+                if goals.len() > MAX_PAIRS {
+                    return Err(Unsupported::new("more than 4,000 pairs of accesses", None));
+                }
+            }
+        }
+        let two = context.launch.are_two(&mut integers);
+        distinguish(kernel, scope, &first, &second, &mut integers);
+        Ok(Question { context, integers, two, goals, start })
+    }
+
+    /// Asks whether two work-items of a group may come to different barriers from `start` on.
+    pub fn of_divergence(setting: Setting<'k, 'p>, start: Option<NodeId>) -> Result<Question<'k, 'p>, Unsupported> {
+        let kernel = setting.kernel;
+        let mut integers = Integers::default();
+        let context = setting.context(Scope::IntraGroup, (start, Cut::Any), &mut integers)?;
+        let of = |item: Item, integers: &mut Integers| {
+            let mut by_event: BTreeMap<Event, Vec<Fact>> = BTreeMap::new();
+            for (event, reach) in Encoder::encode(&context, item, integers)?.events {
+                by_event.entry(event).or_default().push(reach);
+            }
+            Ok(by_event.into_iter().map(|(event, reach)| (event, Fact::any(reach))).collect::<Vec<_>>())
+        };
+        let (first, second) = (of(Item::First, &mut integers)?, of(Item::Second, &mut integers)?);
+        let mut goals = Vec::new();
+        for (i, (event, reach)) in first.iter().enumerate() {
+            for (other, other_reach) in &second[i..] {
+                let is_apart = match (event, other) {
+                    (Event::Barrier(node, _), same) if event == same => context.is_entered_apart(*node),
+                    (Event::Return, same) if event == same => false,
+                    // In CUDA nobody waits for who has returned.
+                    (Event::Return, _) | (_, Event::Return) => !kernel.program.skips_returned,
+                    _ => true,
+                };
+                let fact = reach.and(other_reach);
+                if is_apart && !fact.is_false() {
+                    goals.push(Goal { fact, first: event_site(*event, kernel), second: event_site(*other, kernel) });
+                }
+            }
+        }
+        let two = context.launch.are_two(&mut integers);
+        Ok(Question { context, integers, two, goals, start })
+    }
+
+    /// Asks whether a work-item may access an array of known size outside of it.
+    pub fn of_bounds(setting: Setting<'k, 'p>) -> Result<Question<'k, 'p>, Unsupported> {
+        let kernel = setting.kernel;
+        let mut integers = Integers::default();
+        let context = setting.context(Scope::InterGroup, (None, Cut::Never), &mut integers)?;
+        let accesses = Encoder::encode(&context, Item::First, &mut integers)?.accesses;
+        let mut goals = Vec::new();
+        for access in &accesses {
+            for place in &access.places {
+                let Base::Object(region) = place.base else { continue };
+                let Some(bytes) = kernel.bytes(region) else { continue };
+                let last = Polynomial::constant(i128::from(bytes) - i128::from(access.bytes));
+                let within = integers.at_most(&Polynomial::default(), &place.offset);
+                let within = within.and(&integers.at_most(&place.offset, &last));
+                let fact = Fact::all([access.reach.clone(), place.when.clone(), within.negated()]);
+                if !fact.is_false() {
+                    let site = Site { region: Some(region), ..site(access) };
+                    goals.push(Goal { fact, first: site.clone(), second: site });
+                }
+            }
+        }
+        Ok(Question { context, integers, two: Fact::True, goals, start: None })
+    }
+
+    /// Whether nothing has to be asked.
+    pub fn is_settled(&self) -> bool {
+        self.goals.is_empty()
+    }
+
+    fn solver(&mut self, solving: &Solving) -> KnowingSolver {
+        let facts = self.integers.facts();
+        let mut solver = solving.solver(&facts, RLIMIT);
+        solver.learn(&self.two);
+        solver
+    }
+
+    fn any(&self) -> Fact {
+        Fact::any(self.goals.iter().map(|goal| goal.fact.clone()))
+    }
+
+    /// Whether none of the goals may happen.
+    pub fn is_excluded(&mut self, condition: Option<&Condition>, solving: &Solving) -> bool {
+        if self.is_settled() {
+            return true;
+        }
+        let kernel = self.context.kernel;
+        let assumed = condition.map(|c| conditions::fact(c, kernel, &self.context.launch, &mut self.integers));
+        let assumed = match assumed {
+            Some(None) => return false,
+            Some(Some(fact)) => fact,
+            None => Fact::True,
+        };
+        let mut solver = self.solver(solving);
+        solver.check(&[assumed, self.any()]) == Outcome::Impossible
+    }
+
+    /// Whether there are two such work-items at all.
+    pub fn has_two(&mut self, condition: Option<&Condition>, solving: &Solving) -> bool {
+        let kernel = self.context.kernel;
+        let assumed = condition.and_then(|c| conditions::fact(c, kernel, &self.context.launch, &mut self.integers));
+        self.solver(solving).check(&[assumed.unwrap_or(Fact::True)]) != Outcome::Impossible
+    }
+
+    /// For each condition whether it excludes all goals without excluding all launches.
+    pub fn helpful(&mut self, candidates: &[Condition], solving: &Solving) -> Vec<bool> {
+        let mut helps = vec![false; candidates.len()];
+        let kernel = self.context.kernel;
+        for with_products in [false, true] {
+            let mut facts = Vec::new();
+            for (i, condition) in candidates.iter().enumerate() {
+                if conditions::has_products(condition) == with_products
+                    && let Some(fact) = conditions::fact(condition, kernel, &self.context.launch, &mut self.integers)
+                {
+                    facts.push((i, fact));
+                }
+            }
+            if facts.is_empty() {
+                continue;
+            }
+            let any = self.any();
+            let mut solver = self.solver(solving);
+            for (i, fact) in facts {
+                if solving.is_over() {
+                    return helps;
+                }
+                helps[i] = solver.check(&[fact.clone(), any.clone()]) == Outcome::Impossible
+                    && solver.check(&[fact]) != Outcome::Impossible;
+            }
+        }
+        helps
+    }
+
+    /// The first goal that may happen.
+    pub fn doubt(&mut self, solving: &Solving) -> Option<Doubt> {
+        let since = self.start.and_then(|node| {
+            self.context.kernel.graph.nodes[node].barrier.as_ref().and_then(|b| b.location.clone())
+        });
+        let wanted = self.integers.named_symbols(|name| {
+            name.starts_with("get_") && !name.contains('^') || name.starts_with("argument ")
+        });
+        let mut solver = self.solver(solving);
+        for goal in &self.goals {
+            let (outcome, model) = solver.ask(std::slice::from_ref(&goal.fact), &wanted);
+            if outcome != Outcome::Impossible {
+                let (first, second) = (goal.first.clone(), goal.second.clone());
+                return Some(Doubt { since, first, second, model });
+            }
+        }
+        None
+    }
+}
+
+impl<'k, 'p> Setting<'k, 'p> {
+    fn context(
+        self,
+        scope: Scope,
+        segment: (Option<NodeId>, Cut),
+        integers: &mut Integers,
+    ) -> Result<Context<'k, 'p>, Unsupported> {
+        Context::new(self.kernel, self.shape, scope, segment, self.invariants, self.solving.end, integers)
+    }
+
+    /// The operations whose results may not fit their types, as far as the condition does not exclude it.
+    pub fn wrapping(self, condition: Option<&Condition>) -> Result<Vec<&'p crate::program::Instruction>, Unsupported> {
+        let mut integers = Integers::default();
+        let context = self.context(Scope::InterGroup, (None, Cut::Never), &mut integers)?;
+        let obligations = Encoder::encode(&context, Item::First, &mut integers)?.obligations;
+        if obligations.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut outside = Vec::new();
+        for Obligation { instruction, value, bits, reach } in obligations {
+            let Range { low, high } = Range::signed(bits);
+            let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
+            let fits = integers.at_most(&Polynomial::constant(low), &value);
+            let fits = fits.and(&integers.at_most(&value, &Polynomial::constant(high)));
+            outside.push((instruction, reach.and(&fits.negated())));
+        }
+        let assumed = condition.and_then(|c| conditions::fact(c, self.kernel, &context.launch, &mut integers));
+        let facts = integers.facts();
+        let mut solver = self.solving.solver(&facts, RLIMIT / 10);
+        solver.learn(&assumed.unwrap_or(Fact::True));
+        let mut wrapping = Vec::new();
+        for (instruction, fact) in outside {
+            if solver.check(&[fact]) != Outcome::Impossible {
+                wrapping.push(instruction);
+            }
+        }
+        Ok(wrapping)
+    }
+}
+
+/// When two accesses are of the same bytes of this memory.
+fn meet(kernel: &Kernel<'_>, a: &Occurrence<'_>, b: &Occurrence<'_>, memory: Memory, integers: &mut Integers) -> Fact {
+    let mut all = Vec::new();
+    for p in &a.places {
+        for q in &b.places {
+            let (Base::Object(one), Base::Object(other)) = (p.base, q.base) else { continue };
+            let is_there = |region| region == Region::Unknown || kernel.memory(region) == memory;
+            if !is_there(one) || !is_there(other) || !kernel.may_overlap(one, other) {
+                continue;
+            }
+            let both = p.when.and(&q.when);
+            if one != other || one == Region::Unknown {
+                all.push(both);
+                continue;
+            }
+            let (ab, ba) = (integers.subtract(&p.offset, &q.offset), integers.subtract(&q.offset, &p.offset));
+            let before = integers.below(&ab, &Polynomial::constant(i128::from(b.bytes)));
+            let after = integers.below(&ba, &Polynomial::constant(i128::from(a.bytes)));
+            all.push(Fact::all([both, before, after]));
+        }
+    }
+    Fact::any(all)
+}
+
+fn region_of(occurrence: &Occurrence<'_>) -> Option<Region> {
+    occurrence.places.iter().find_map(|place| match place.base {
+        Base::Object(region) => Some(region),
+        Base::Null => None,
+    })
+}
+
+fn site(occurrence: &Occurrence<'_>) -> Site {
+    let what = match occurrence.mode {
+        Mode::Read => "read",
+        Mode::Write => "write",
+        Mode::Atomic => "atomic",
+    };
+    Site { what, region: region_of(occurrence), location: occurrence.instruction.location.clone() }
+}
+
+fn event_site(event: Event, kernel: &Kernel<'_>) -> Site {
+    match event {
+        Event::Barrier(node, _) => Site {
+            what: "barrier",
+            region: None,
+            location: kernel.graph.nodes[node].barrier.as_ref().and_then(|b| b.location.clone()),
+        },
+        Event::Return => Site { what: "return", region: None, location: None },
+    }
+}
+
+/// Work-items get different numbers from a counter that everybody only increases, or only decreases.
+fn distinguish(
+    kernel: &Kernel<'_>,
+    scope: Scope,
+    first: &[Occurrence<'_>],
+    second: &[Occurrence<'_>],
+    integers: &mut Integers,
+) {
+    for (i, a) in first.iter().enumerate() {
+        let Some(b) = second.get(i) else { return };
+        let ([p], [q]) = (&a.places[..], &b.places[..]) else { continue };
+        let (Some(up), Some(x), Some(y)) = (counts(kernel.program, a.instruction), &a.result, &b.result) else {
+            continue;
+        };
+        let Base::Object(region) = p.base else { continue };
+        // Each group has counters of its own in local memory.
+        if p.base != q.base
+            || region == Region::Unknown
+            || (scope == Scope::InterGroup && kernel.memory(region) == Memory::Local)
+        {
+            continue;
+        }
+        let only_counts = first.iter().all(|other| {
+            let meets = other.places.iter().any(|place| match place.base {
+                Base::Object(there) => kernel.may_overlap(region, there),
+                Base::Null => false,
+            });
+            !meets || other.mode == Mode::Read || counts(kernel.program, other.instruction) == Some(up)
+        });
+        // In global memory, other groups count, too, wherever they are.
+        if only_counts && (kernel.memory(region) == Memory::Local || kernel.is_counter(region, up)) {
+            let same = integers.equal(&p.offset, &q.offset);
+            let differ = integers.equal(x, y).negated();
+            integers.assert(&Fact::all([a.reach.clone(), b.reach.clone(), same]).implies(&differ));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Questions to Z3 about facts on integers.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Instant;
+
+use z3::ast::{Bool, Int};
+use z3::{Params, SatResult, Solver};
+
+use crate::solve::integers::Fact;
+
+/// What came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The facts contradict each other.
+    Impossible,
+    /// There is a model.
+    Possible,
+    /// Z3 gave up.
+    Unknown,
+}
+
+/// Counts questions, and ends them in time.
+#[derive(Clone)]
+pub struct Solving {
+    queries: Rc<Cell<u64>>,
+    /// When questions are not asked any more.
+    pub end: Option<Instant>,
+}
+
+impl Solving {
+    /// Questions that end at a time.
+    pub fn until(end: Option<Instant>) -> Solving {
+        Solving { queries: Rc::default(), end }
+    }
+
+    /// A solver that knows these facts.
+    pub fn solver(&self, facts: &[Bool], rlimit: u32) -> KnowingSolver {
+        let solver = Solver::new();
+        facts.iter().for_each(|fact| solver.assert(fact));
+        KnowingSolver { solver, rlimit, solving: self.clone() }
+    }
+
+    /// How many questions were asked.
+    pub fn queries(&self) -> u64 {
+        self.queries.get()
+    }
+
+    /// Whether no time is left.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+}
+
+/// A solver that knows facts.
+pub struct KnowingSolver {
+    solver: Solver,
+    rlimit: u32,
+    solving: Solving,
+}
+
+impl KnowingSolver {
+    /// Adds a fact for good.
+    pub fn learn(&mut self, fact: &Fact) {
+        self.solver.assert(fact.bit());
+    }
+
+    /// Whether all of these may hold.
+    pub fn check(&mut self, facts: &[Fact]) -> Outcome {
+        self.ask(facts, &[]).0
+    }
+
+    /// Same, with the values of integers in a model, if there is one.
+    pub fn ask(&mut self, facts: &[Fact], integers: &[(String, Int)]) -> (Outcome, Vec<(String, i128)>) {
+        if facts.iter().any(Fact::is_false) {
+            return (Outcome::Impossible, Vec::new());
+        }
+        let mut params = Params::new();
+        params.set_u32("rlimit", self.rlimit);
+        if let Some(end) = self.solving.end {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return (Outcome::Unknown, Vec::new());
+            }
+            params.set_u32("timeout", u32::try_from(left.as_millis().max(1)).unwrap_or(u32::MAX));
+        }
+        self.solving.queries.set(self.solving.queries.get() + 1);
+        self.solver.push();
+        facts.iter().for_each(|fact| self.solver.assert(fact.bit()));
+        self.solver.set_params(&params);
+        let found = match self.solver.check() {
+            SatResult::Unsat => (Outcome::Impossible, Vec::new()),
+            SatResult::Unknown => (Outcome::Unknown, Vec::new()),
+            SatResult::Sat => {
+                let model = self.solver.get_model();
+                let value = |(name, integer): &(String, Int)| {
+                    Some((name.clone(), model.as_ref()?.eval(integer, true)?.as_i128()?))
+                };
+                (Outcome::Possible, integers.iter().filter_map(value).collect())
+            }
+        };
+        self.solver.pop(1);
+        found
+    }
+}

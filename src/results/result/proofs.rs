@@ -1,0 +1,87 @@
+//! What `kassay check` proves of a kernel, besides what it runs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check::Scope;
+
+/// A property of the kernel, and what is known of it for launches that were not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Proof {
+    /// The property.
+    pub property: Property,
+    /// For race freedom: within a work-group, or between work-groups.
+    pub scope: Option<Scope>,
+    /// What is known.
+    pub status: Status,
+    /// The launches for which it is proved; null if it is not.
+    pub holds_for: Option<ProvedFor>,
+    /// For `launches-of-local-size`: that size, one entry per dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_size: Option<Vec<u64>>,
+    /// What a launch has to keep to for the proof to hold for it, a clause each; the first is the condition that was
+    /// found, if one was needed.
+    pub preconditions: Vec<String>,
+    /// The condition among the preconditions, if one was needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// Reasons why it is not proved, a sentence each.
+    pub why_not: Vec<String>,
+    /// For `refuted`: the name of the input that shows it.
+    pub counterexample: Option<String>,
+    /// Questions that were asked to the solver.
+    pub queries: u64,
+    /// Milliseconds that it took.
+    pub milliseconds: u64,
+}
+
+/// A property that can be proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Property {
+    /// All work-items of a group come to the same barriers.
+    Convergence,
+    /// No two work-items race.
+    RaceFreedom,
+    /// Accesses to arrays of known size are within them.
+    Bounds,
+}
+
+/// What is known of a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It holds.
+    Proved,
+    /// It does not: an input shows it.
+    Refuted,
+    /// Neither is known.
+    Unknown,
+    /// The kernel does something that proofs do not cover.
+    Unsupported,
+}
+
+/// The launches for which something is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProvedFor {
+    /// All: any arguments, contents and sizes.
+    AllLaunches,
+    /// All with one size of work-groups.
+    LaunchesOfLocalSize,
+    /// Those with the global and local sizes that were run, with any arguments and contents.
+    GivenLaunches,
+}
+
+impl Proof {
+    /// The property as text, such as `race freedom within a work-group`.
+    pub fn subject(&self) -> &'static str {
+        match (self.property, self.scope) {
+            (Property::Convergence, _) => "convergence of barriers",
+            (Property::RaceFreedom, Some(Scope::IntraGroup)) => "race freedom within work-groups",
+            (Property::RaceFreedom, Some(Scope::InterGroup)) => "race freedom between work-groups",
+            (Property::RaceFreedom, None) => "race freedom",
+            (Property::Bounds, _) => "bounds of arrays",
+        }
+    }
+}

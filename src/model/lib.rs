@@ -2,6 +2,7 @@
 
 pub mod address_space;
 pub mod code;
+pub mod condition;
 pub mod demangle;
 pub mod image_buffer;
 pub mod interface;

@@ -9,7 +9,6 @@ use kassay_base::error::Result;
 use kassay_ir::kernel::compile;
 use kassay_model::kernel_files;
 use kassay_results::report::text::{self, CheckView};
-use kassay_results::result::check::Verdict;
 use kassay_results::result::store;
 
 use super::capture::{ProgramFlags, size};
@@ -46,6 +45,10 @@ pub struct CheckArgs {
     /// Also search for inputs in which work-items access the same addresses
     #[arg(long)]
     pub evolve: bool,
+    /// Exit with 1 if the verdict is `conditional`, too: something was found, but only in launches that a host need not
+    /// make
+    #[arg(long)]
+    pub strict: bool,
     /// Write a suite that reproduces each finding to DIR/<n>/suite.toml
     #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
     #[arg(long, value_name = "DIR")]
@@ -90,7 +93,8 @@ pub struct LaunchFlags {
     pub keep: Option<PathBuf>,
 }
 
-/// Checks a kernel and delivers the result. Returns the exit code: 1 unless the verdict is `clean`.
+/// Checks a kernel and delivers the result. Returns the exit code: 1 unless the verdict is `clean`, or `conditional` without
+/// `--strict`.
 ///
 /// # Errors
 /// Errors of the suite and the kernel; `Caller` if the flags are wrong.
@@ -114,7 +118,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let result = check(&opened, &options)?;
     let (sources, view) = (opened.sources(), CheckView { verbose: args.output.verbose });
     args.output.deliver(&result, |style| text::check(&result, view, &|file| sources.text(file), style))?;
-    Ok(u8::from(result.verdict != Verdict::Clean))
+    Ok(u8::from(!result.verdict.passes(args.strict)))
 }
 
 /// Checks several suites and kernels, each with the whole budget.
@@ -126,7 +130,7 @@ fn several(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
     several::deliver(&args.output, &set, |sources, style| {
         text::check_set(&set, CheckView { verbose: args.output.verbose }, sources, style)
     })?;
-    Ok(several::exit_code(&args.output, &set.failed, set.total.verdict != Verdict::Clean))
+    Ok(several::exit_code(&args.output, &set.failed, !set.total.verdict.passes(args.strict)))
 }
 
 /// Checks the launches of a host program. Standard output is the program's, so the text goes to standard error.
@@ -143,7 +147,7 @@ fn program(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
             args.output.show_on_stderr(|style| text::check_set(&result, view, &|file| texts.text(file), style));
         }
     }
-    Ok(u8::from(result.total.verdict != Verdict::Clean))
+    Ok(u8::from(!result.total.verdict.passes(args.strict)))
 }
 
 impl CheckArgs {

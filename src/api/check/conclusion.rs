@@ -12,6 +12,7 @@ use kassay_judge::sync::device_pass::Looked;
 use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
 use kassay_judge::sync::findings::{self, Found, Reader};
 use kassay_judge::sync::{amplification, proofs, reproduction, schedule_independence};
+use kassay_model::condition::Condition;
 use kassay_model::native::table::NativeTable;
 use kassay_model::words::Words;
 use kassay_results::result::check::{
@@ -26,6 +27,7 @@ use kassay_suite::launch::Launch;
 use super::super::executors;
 use super::super::input::Parsed;
 use super::super::opened::Opened;
+use super::conditions;
 use super::loaded::LoadedSimulator;
 use super::measurements;
 use super::options::{CheckOptions, Proving};
@@ -45,6 +47,8 @@ pub(super) struct Judging<'a, 'c> {
     pub first_pass: Option<Device>,
     /// Where the kernel's findings are written as suites.
     pub reproduce: Option<PathBuf>,
+    /// Under which nothing was found in any input that keeps to it, if there is one.
+    pub condition: Option<Condition>,
 }
 
 impl Judging<'_, '_> {
@@ -94,6 +98,13 @@ impl Judging<'_, '_> {
         if let Some(folder) = &self.reproduce {
             self.reproduce(folder, &mut checked.found, cases)?;
         }
+        let finished = checked.inputs.iter().any(Input::is_finished);
+        let mut verdict = findings::verdict(checked.found.iter().map(|f| &f.finding), finished);
+        let condition = self.condition.as_ref().filter(|_| !matches!(verdict, Verdict::Clean | Verdict::Unknown));
+        let condition = condition.map(|condition| {
+            verdict = Verdict::Conditional;
+            conditions::describe(condition, words, &under_test.interface, cases, &mut checked.found)
+        });
         let findings: Vec<Finding> = checked.found.into_iter().map(|f| f.finding).collect();
         let flows = schedule_independence::flows(under_test, &findings)?;
         let open = (&checked.ordered_by_atomics[..], &checked.asked_active[..]);
@@ -111,7 +122,6 @@ impl Judging<'_, '_> {
             holds_for = HoldsFor::ExploredSchedules;
             holds_for_because.extend(looked.only_races);
         }
-        let verdict = findings::verdict(&findings, checked.inputs.iter().any(Input::is_finished));
         notes.extend(checked.left_out);
         notes.extend(looked.notes);
         notes.extend(measured);
@@ -129,6 +139,7 @@ impl Judging<'_, '_> {
             header: self.header(),
             elapsed_s: started.elapsed().as_secs_f64(),
             verdict,
+            condition,
             holds_for,
             holds_for_because,
             summary: checking::summary(&findings, &checked.inputs, &checked.barriers, launches),
@@ -196,6 +207,7 @@ impl Judging<'_, '_> {
             header: self.header(),
             elapsed_s: self.started.elapsed().as_secs_f64(),
             verdict: Verdict::Unknown,
+            condition: None,
             holds_for: HoldsFor::ExploredSchedules,
             holds_for_because: vec!["no input was run".to_owned()],
             summary: checking::summary(&[], &[], &[], 0),

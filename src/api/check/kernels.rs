@@ -374,8 +374,9 @@ impl<'a> Kernels<'a> {
         let reproduce = self.options.reproduce.as_ref().map(|folder| folder.join(&kernel.folder));
         let opened = &ready.kernel.opened;
         let result = opened.with(SyntaxTree::Needed, |parsed| {
-            let judging =
-                Judging { opened, parsed, options: self.options, budget, started, first_pass: None, reproduce };
+            // The launches are the program's: facts, whatever they keep to.
+            let (options, first_pass, condition) = (self.options, None, None);
+            let judging = Judging { opened, parsed, options, budget, started, first_pass, reproduce, condition };
             judging.judge(&ready.code.table, &mut simulators, &cases, simulations, Vec::new(), Looked::default())
         })?;
         Ok(Some((arrivals, result)))

@@ -1,6 +1,7 @@
 //! Finds races, barrier divergence, memory faults and redundant barriers.
 
 mod conclusion;
+mod conditions;
 mod kernels;
 mod loaded;
 mod measurements;
@@ -17,6 +18,7 @@ use kassay_judge::coverage::device_races::RaceSearch;
 use kassay_judge::generate::collisions::Suspect;
 use kassay_judge::generate::evolve::{self, EvolutionParameters};
 use kassay_judge::generate::launches::{self, FirstRound, Request};
+use kassay_judge::generate::model::KernelModel;
 use kassay_judge::generate::planned_launch::GeneratedLaunch;
 use kassay_judge::generate::roles;
 use kassay_judge::sync::budget::Budget;
@@ -55,6 +57,8 @@ struct Inputs {
     late: Option<Error>,
     /// Notes on how the inputs were generated.
     notes: Vec<String>,
+    /// What they were generated from; `None` if they are facts.
+    model: Option<KernelModel>,
 }
 
 /// Share of the budget by which generating inputs must end.
@@ -132,7 +136,8 @@ impl Checking<'_, '_> {
         let Checking { opened, parsed, options, budget, started } = *self;
         let under_test = &parsed.under_test;
         let reproduce = options.reproduce.clone();
-        let mut judging = Judging { opened, parsed, options, budget, started, first_pass: None, reproduce };
+        let mut judging =
+            Judging { opened, parsed, options, budget, started, first_pass: None, reproduce, condition: None };
         let starting = options.wants_first_pass(opened.options()).then(|| opened.start(1)).transpose()?;
         let mut inputs = match opened.is_suite() {
             true => Inputs { cases: suite_cases(&parsed.tests, under_test), ..Inputs::default() },
@@ -177,6 +182,10 @@ impl Checking<'_, '_> {
                 }
             }
         }
+        if let (true, Some(simulator)) = (looked.unconfirmed.is_empty(), simulators.first_mut()) {
+            let seen = (&mut inputs, &mut simulations);
+            judging.condition = conditions::look(self, simulator, &code.table, seen)?;
+        }
         judging.judge(&code.table, &mut simulators, &inputs.cases, simulations, inputs.notes, looked)
     }
 
@@ -212,7 +221,7 @@ impl Checking<'_, '_> {
         let suspected_conflict =
             |s: Suspect| SuspectedConflict { case: case(s.launch, "solved", under_test, None), argument: s.argument };
         let suspected = suspects.into_iter().map(suspected_conflict).collect();
-        Ok(Inputs { cases, suspected, unsolved: cut_short, late: None, notes })
+        Ok(Inputs { cases, suspected, unsolved: cut_short, late: None, notes, model: Some(model) })
     }
 
     fn request(&self) -> Result<Request> {

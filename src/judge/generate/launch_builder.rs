@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -89,7 +90,7 @@ impl FittedPlan {
 /// Builds launches of one kernel from its model and the summary of its accesses.
 pub struct LaunchBuilder<'m> {
     pub model: &'m KernelModel,
-    pub summary: AccessSummary<'m>,
+    pub summary: Rc<AccessSummary<'m>>,
     dictionary: Arc<[i128]>,
     limits: BuildLimits,
     /// Whether the kernel queries image sizes.
@@ -120,10 +121,25 @@ impl<'m> LaunchBuilder<'m> {
         dictionary.dedup();
         LaunchBuilder {
             model,
-            summary: AccessSummary::new(program),
+            summary: Rc::new(AccessSummary::new(program)),
             dictionary: dictionary.into(),
             limits,
             asks_sizes,
+            is_data_dependent: RefCell::default(),
+        }
+    }
+
+    /// Returns a builder for another model of the same program.
+    pub fn with_model<'o>(&'o self, model: &'o KernelModel) -> LaunchBuilder<'o>
+    where
+        'm: 'o,
+    {
+        LaunchBuilder {
+            model,
+            summary: self.summary.clone(),
+            dictionary: self.dictionary.clone(),
+            limits: self.limits,
+            asks_sizes: self.asks_sizes,
             is_data_dependent: RefCell::default(),
         }
     }

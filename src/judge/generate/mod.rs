@@ -18,6 +18,7 @@ pub mod buffer_growth;
 mod buffer_lengths;
 pub mod campaign;
 pub mod collisions;
+pub mod conditions;
 mod content_roles;
 mod contradictions;
 mod decode;

@@ -266,7 +266,7 @@ fn buffer_role(summary: &AccessSummary<'_>, position: u32) -> Role {
 }
 
 /// Returns values that affect control flow or memory. Excludes unused lanes of id vectors, which SPIR-V produces.
-fn needed(program: &Program) -> HashSet<ValueId> {
+pub(super) fn needed(program: &Program) -> HashSet<ValueId> {
     let ends = program.blocks.iter().filter_map(|code| match &code.end {
         End::Branch { condition, .. } => Some(*condition),
         End::Switch { value, .. } => Some(*value),

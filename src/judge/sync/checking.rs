@@ -254,6 +254,7 @@ fn redundant(reader: &Reader<'_>, site: u32, barrier: &Barrier) -> Option<Found>
         witness: None,
         reproduction: None,
         seen_on: None,
+        unless: None,
     }))
 }
 

@@ -63,6 +63,7 @@ impl Described {
             schedule: Default::default(),
             witness: None,
             reproduction: None,
+            unless: None,
             seen_on: Some(device.to_owned()),
         };
         Described { finding, groups: report.groups }

@@ -72,6 +72,12 @@ impl Found {
         Found::of_input(finding, 0)
     }
 
+    /// The inputs that show it.
+    pub fn shown_by(&self) -> impl Iterator<Item = usize> {
+        let first = self.shown_by.is_empty().then_some(self.input);
+        self.shown_by.iter().copied().chain(first)
+    }
+
     /// Creates a finding of the input at this position that the simulator has not shown.
     pub fn of_input(finding: Finding, input: usize) -> Found {
         Found { finding, input, conflict: None, shown_by: BTreeSet::new() }
@@ -138,6 +144,12 @@ impl Reader<'_> {
     /// Returns the keys of all findings that a launch shows.
     pub fn keys(&self, observed: ObservedLaunch<'_>) -> BTreeSet<Key> {
         self.read(observed).into_iter().map(|(key, ..)| key).collect()
+    }
+
+    /// Returns the verdict on one launch.
+    pub fn verdict_on(&self, observed: ObservedLaunch<'_>) -> Verdict {
+        let found = self.read(observed);
+        verdict(found.iter().map(|(_, finding, _)| finding), observed.simulation.completed)
     }
 
     /// Returns files and lines of the two accesses, in order, of every race that a launch shows.
@@ -360,6 +372,7 @@ impl Reader<'_> {
             witness: None,
             reproduction: None,
             seen_on: None,
+            unless: None,
         }
     }
 

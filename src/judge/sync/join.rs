@@ -50,6 +50,8 @@ pub fn join(parts: Vec<CheckResult>) -> Result<CheckResult> {
         header: first.header.clone(),
         elapsed_s: parts.iter().map(|part| part.elapsed_s).fold(0.0, f64::max),
         verdict,
+        // The parts are those of a suite, whose launches are facts.
+        condition: None,
         holds_for: parts.iter().map(|part| part.holds_for).max().unwrap_or(HoldsFor::ExploredSchedules),
         holds_for_because: distinct(&parts, |part| &part.holds_for_because),
         amplification: parts.iter().map(|part| part.amplification.clone()).reduce(both).flatten(),

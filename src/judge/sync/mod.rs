@@ -3,7 +3,8 @@
 //! check of a kernel's inputs: `exploration`, `checking`, `solved_inputs`, `redundancy`, `reproduction`; its first pass
 //! on a device: `device_pass`, `device_findings`, `confirmation`; `budget` and `pool` divide time and threads; `join`
 //! joins the checks of tests with different values of specialisation constants. What a clean run stands for:
-//! `amplification`; what holds of launches that are not run: `proofs`.
+//! `amplification`; what holds of launches that are not run: `proofs`. What launches have to keep to so that nothing
+//! is found: `conditions`.
 //!
 //! Must never know: how a launch is run; it asks for launches and receives observations.
 
@@ -11,6 +12,7 @@ pub mod amplification;
 pub mod budget;
 mod check_options;
 pub mod checking;
+pub mod conditions;
 mod confirmation;
 mod device_findings;
 pub mod device_pass;

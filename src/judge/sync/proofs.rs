@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use kassay_base::error::Result;
 use kassay_ir::llvm::DebugLocation;
+use kassay_model::condition::Condition;
 use kassay_model::interface::Interface;
 use kassay_model::words::Words;
 use kassay_prove::program::{Program, Region, promoted, reader};
@@ -14,6 +15,7 @@ use kassay_results::result::proofs::{Proof, Property, ProvedFor, Status};
 use kassay_suite::launch::Launch;
 
 use crate::coverage::build::KernelUnderTest;
+use crate::generate::conditions;
 
 /// Most operations that are listed because they have to fit their types.
 const MOST_LISTED: usize = 6;
@@ -33,7 +35,11 @@ pub fn prove(
     // Values that are used after a loop go through a `phi` there, and each loop has one back edge.
     promoted::run(&mut module, "function(loop-simplify,lcssa)", &under_test.machine)?;
     let program = reader::read(&module, &under_test.entry)?;
-    let found = race_freedom::prove(&program, &under_test.interface, &scopes(launches), deadline);
+    let interface = &under_test.interface;
+    let is_met = |condition: &Condition| {
+        launches.iter().all(|launch| conditions::holds(condition, interface, launch) == Some(true))
+    };
+    let found = race_freedom::prove(&program, interface, &scopes(launches), &is_met, deadline);
     let reporting = Reporting { program: &program, interface: &under_test.interface, words };
     Ok(found.into_iter().map(|proof| reporting.proof(proof)).collect())
 }

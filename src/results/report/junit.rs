@@ -128,14 +128,17 @@ fn of_check(result: &CheckResult) -> TestSuite {
     let line = format!("{}: {}", result.verdict.name(), result.findings.iter().filter(counts).count());
     let line = if full.len() == 1 { format!("{line} finding") } else { format!("{line} findings") };
     let status = match result.verdict {
-        Verdict::Clean => TestCaseStatus::success(),
+        Verdict::Clean | Verdict::Conditional => TestCaseStatus::success(),
         Verdict::Unknown => ended(NonSuccessKind::Error, "unknown", "no input completed", "no input completed"),
         Verdict::Racy | Verdict::Divergent | Verdict::MemoryFault => {
             ended(NonSuccessKind::Failure, result.verdict.name(), &line, &full.join("\n\n"))
         }
     };
     let mut case = case(&result.header, "check", status, Some(result.elapsed_s));
-    let others: Vec<String> = result.findings.iter().filter(|f| !counts(f)).map(of).collect();
+    let mut others: Vec<String> = result.findings.iter().filter(|f| !counts(f)).map(of).collect();
+    if let Some(condition) = &result.condition {
+        others.insert(0, format!("clean if {}; else: {}", condition.text, full.join("\n\n")));
+    }
     if !others.is_empty() {
         case.set_system_out(shown(&others.join("\n\n")));
     }

@@ -21,6 +21,9 @@ pub struct CheckResult {
     pub elapsed_s: f64,
     /// The verdict on the kernel over all inputs.
     pub verdict: Verdict,
+    /// With the verdict `conditional`: what launches have to keep to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<LaunchCondition>,
     /// Which interleavings of the explored inputs the verdict holds for.
     pub holds_for: HoldsFor,
     /// Reasons why it does not hold for all interleavings, a sentence each.
@@ -48,6 +51,17 @@ pub struct CheckResult {
     pub notes: Vec<String>,
 }
 
+/// A condition under which a kernel is clean.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LaunchCondition {
+    /// As text, with expressions of the kernel's language in backquotes.
+    pub text: String,
+    /// The single conditions, of which all have to hold.
+    pub all_of: Vec<String>,
+    /// Names of the inputs that satisfy it: they ran to completion, and nothing that sets the verdict was found.
+    pub inputs: Vec<String>,
+}
+
 /// Says what a verdict with [`CheckResult::warp_sync`] takes for granted.
 pub fn lockstep(items: u32) -> String {
     format!("if warps of {items} consecutive work-items run in lockstep (--warp-sync {items})")
@@ -57,7 +71,7 @@ pub fn lockstep(items: u32) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckTotal {
     /// The first that applies of racy, divergent and memory-fault; otherwise unknown if there is no kernel, or one that
-    /// could not be checked.
+    /// could not be checked; otherwise conditional if one is.
     pub verdict: Verdict,
     /// Numbers of findings, inputs, launches and barriers of all kernels.
     pub summary: Summary,
@@ -69,7 +83,7 @@ pub type CheckSet = SetResult<CheckResult, CheckTotal>;
 impl CheckTotal {
     /// Counts a kernel that could not be checked.
     pub fn add_unknown(&mut self) {
-        if self.verdict == Verdict::Clean {
+        if matches!(self.verdict, Verdict::Clean | Verdict::Conditional) {
             self.verdict = Verdict::Unknown;
         }
     }
@@ -92,7 +106,7 @@ impl InSet for CheckResult {
 
     fn findings(&self) -> Vec<String> {
         match self.verdict {
-            Verdict::Clean => Vec::new(),
+            Verdict::Clean | Verdict::Conditional => Vec::new(),
             verdict => vec![format!("the verdict is {}", verdict.name())],
         }
     }
@@ -117,10 +131,12 @@ impl InSet for CheckResult {
     }
 
     fn total_of((summary, verdicts): &Self::Sum) -> CheckTotal {
-        let is_clean = !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Verdict::Clean);
-        let otherwise = if is_clean { Verdict::Clean } else { Verdict::Unknown };
-        let found = verdicts.iter().copied().find(|verdict| !matches!(verdict, Verdict::Clean | Verdict::Unknown));
-        CheckTotal { verdict: found.unwrap_or(otherwise), summary: summary.clone() }
+        let is_finding =
+            |verdict: &Verdict| matches!(verdict, Verdict::Racy | Verdict::Divergent | Verdict::MemoryFault);
+        let found = verdicts.iter().copied().find(is_finding);
+        // Unknown comes after conditional, and that after clean.
+        let verdict = found.or(verdicts.last().copied()).unwrap_or(Verdict::Unknown);
+        CheckTotal { verdict, summary: summary.clone() }
     }
 }
 
@@ -153,6 +169,9 @@ pub enum Verdict {
     /// An access out of bounds, through a null pointer, to read-only memory or misaligned; a division that traps; a
     /// loop that does not end.
     MemoryFault,
+    /// Something was found, but nothing in launches that keep to a condition (`condition`); those that show it are
+    /// launches that kassay made.
+    Conditional,
     /// No input completed, and nothing was found.
     Unknown,
 }
@@ -165,7 +184,17 @@ impl Verdict {
             Verdict::Racy => "racy",
             Verdict::Divergent => "divergent",
             Verdict::MemoryFault => "memory-fault",
+            Verdict::Conditional => "conditional",
             Verdict::Unknown => "unknown",
+        }
+    }
+
+    /// Whether nothing is held against the kernel; `strict`: nor against launches of it that a host need not make.
+    pub fn passes(self, strict: bool) -> bool {
+        match self {
+            Verdict::Clean => true,
+            Verdict::Conditional => !strict,
+            Verdict::Racy | Verdict::Divergent | Verdict::MemoryFault | Verdict::Unknown => false,
         }
     }
 }
@@ -299,6 +328,9 @@ pub struct Finding {
     pub input: Option<String>,
     /// Number of inputs that show it.
     pub inputs: u64,
+    /// With the verdict `conditional`: what fails in all launches that show it, a part of the condition or all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unless: Option<String>,
     /// Schedule that shows it; empty: the natural one.
     pub schedule: Schedule,
     /// For races: two schedules after which the outputs differ.
@@ -531,6 +563,7 @@ mod tests {
             barriers: Vec::new(),
             amplification: None,
             proofs: Vec::new(),
+            condition: None,
             first_pass: None,
             warp_sync: None,
             summary: Summary { inputs: 2, ..Summary::default() },
@@ -540,13 +573,16 @@ mod tests {
 
     #[test]
     fn the_worst_verdict_is_that_of_the_set() {
-        use Verdict::{Clean, Divergent, MemoryFault, Racy, Unknown};
+        use Verdict::{Clean, Conditional, Divergent, MemoryFault, Racy, Unknown};
         let total = |verdicts: &[Verdict]| {
             let results: Vec<CheckResult> = verdicts.iter().map(|verdict| result(*verdict)).collect();
             CheckResult::total(results.iter())
         };
         assert_eq!(total(&[Clean, Clean]).verdict, Clean);
         assert_eq!(total(&[Clean, Unknown]).verdict, Unknown);
+        assert_eq!(total(&[Clean, Conditional, Clean]).verdict, Conditional);
+        assert_eq!(total(&[Conditional, Unknown]).verdict, Unknown);
+        assert_eq!(total(&[Conditional, MemoryFault, Unknown]).verdict, MemoryFault);
         assert_eq!(total(&[]).verdict, Unknown);
         assert_eq!(total(&[MemoryFault, Unknown, Divergent, Clean]).verdict, Divergent);
         assert_eq!(total(&[MemoryFault, Racy]).verdict, Racy);

@@ -5,6 +5,7 @@ use kassay_ir::llvm::DebugLocation;
 use kassay_model::address_space::AddressSpace;
 use kassay_model::interface::{ArgKind, Interface};
 
+use super::launch::Scope;
 use crate::program::machine::call::Call;
 use crate::program::{Instruction, Kind, Op, Program, Region, ValueId};
 
@@ -68,13 +69,29 @@ pub fn barrier_of(program: &Program, instruction: &Instruction) -> Result<Option
 pub enum Mode {
     Read,
     Write,
-    Atomic,
+    /// Atomic for these others.
+    Atomic(AtomicFor),
+}
+
+/// The work-items for which an atomic access is one (memory scopes: OpenCL C 2.0, 6.13.11.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AtomicFor {
+    /// At most those of a sub-group, which proofs do not tell apart.
+    Itself,
+    /// Those of its work-group.
+    Group,
+    All,
 }
 
 impl Mode {
     /// Whether two accesses of one place by different work-items race if nothing orders them.
-    pub fn conflicts(self, other: Mode) -> bool {
-        !matches!((self, other), (Mode::Read, Mode::Read) | (Mode::Atomic, Mode::Atomic))
+    pub fn conflicts(self, other: Mode, scope: Scope) -> bool {
+        let needed = if scope == Scope::IntraGroup { AtomicFor::Group } else { AtomicFor::All };
+        match (self, other) {
+            (Mode::Read, Mode::Read) => false,
+            (Mode::Atomic(one), Mode::Atomic(two)) => one < needed || two < needed,
+            _ => true,
+        }
     }
 }
 
@@ -98,8 +115,9 @@ pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Acce
     Ok(match &instruction.op {
         Op::Load => vec![plain(Mode::Read, operands[0], program.shape(instruction.result).bytes().max(1))],
         Op::Store => vec![plain(Mode::Write, operands[1], program.shape(operands[0]).bytes().max(1))],
-        Op::AtomicRmw(_) => vec![plain(Mode::Atomic, operands[0], program.shape(operands[1]).bytes())],
-        Op::CompareExchange => vec![plain(Mode::Atomic, operands[0], program.shape(operands[1]).bytes())],
+        Op::AtomicRmw(_) | Op::CompareExchange => {
+            vec![plain(Mode::Atomic(AtomicFor::All), operands[0], program.shape(operands[1]).bytes())]
+        }
         Op::Call(name, base) => {
             let family = builtins::family(base);
             match family {
@@ -136,7 +154,7 @@ pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Acce
                     let mut all = Vec::new();
                     for (i, pointer) in pointers().enumerate() {
                         // The second pointer of a compare-exchange is to the value that is expected.
-                        let mode = if i == 0 { Mode::Atomic } else { Mode::Write };
+                        let mode = if i == 0 { Mode::Atomic(atomic_for(program, instruction, base)) } else { Mode::Write };
                         all.push(plain(mode, *pointer, bytes));
                     }
                     all
@@ -165,6 +183,16 @@ pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Acce
         }
         _ => Vec::new(),
     })
+}
+
+/// The work-items for which a builtin's access is atomic: a scope that is no constant may be any.
+fn atomic_for(program: &Program, instruction: &Instruction, base: &str) -> AtomicFor {
+    let scope = builtins::memory_orders(base).and_then(|orders| instruction.operands.get(orders.scope));
+    match scope.map(|scope| program.constant(*scope)) {
+        None | Some(Some(2 | 3)) => AtomicFor::All,
+        Some(Some(1)) => AtomicFor::Group,
+        Some(_) => AtomicFor::Itself,
+    }
 }
 
 /// What a function of mathematics writes through its pointer is no wider than its result, or than as many `int`s.

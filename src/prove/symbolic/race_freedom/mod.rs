@@ -140,8 +140,15 @@ pub struct Proof {
 }
 
 /// Proves what can be proved of a kernel, a promoted one in LCSSA form with simple loops. `scopes` are the launches
-/// that are asked about, in this order, until a property is proved.
-pub fn prove(program: &Program, interface: &Interface, scopes: &[HoldsFor], end: Option<Instant>) -> Vec<Proof> {
+/// that are asked about, in this order, until a property is proved; conditions are those that `is_met` accepts, which
+/// knows launches for which the proofs have to hold.
+pub fn prove(
+    program: &Program,
+    interface: &Interface,
+    scopes: &[HoldsFor],
+    is_met: &dyn Fn(&Condition) -> bool,
+    end: Option<Instant>,
+) -> Vec<Proof> {
     in_new_context(|| {
         let solving = Solving::until(end);
         let begun = Instant::now();
@@ -164,7 +171,9 @@ pub fn prove(program: &Program, interface: &Interface, scopes: &[HoldsFor], end:
                 return all.map(proof).to_vec();
             }
         };
-        let mut prover = Prover { kernel: &kernel, solving, candidates: conditions::candidates(&kernel) };
+        let mut candidates = conditions::candidates(&kernel);
+        candidates.retain(is_met);
+        let mut prover = Prover { kernel: &kernel, solving, candidates };
         prover.all(scopes)
     })
 }

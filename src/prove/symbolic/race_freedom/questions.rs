@@ -93,7 +93,7 @@ impl<'k, 'p> Question<'k, 'p> {
         for (i, a) in first.iter().enumerate() {
             // The other order is the same with the work-items exchanged.
             for b in &second[i..] {
-                if !a.mode.conflicts(b.mode) {
+                if !a.mode.conflicts(b.mode, scope) {
                     continue;
                 }
                 let meet = meet(kernel, a, b, memory, &mut integers);
@@ -331,7 +331,7 @@ fn site(occurrence: &Occurrence<'_>) -> Site {
     let what = match occurrence.mode {
         Mode::Read => "read",
         Mode::Write => "write",
-        Mode::Atomic => "atomic",
+        Mode::Atomic(_) => "atomic",
     };
     Site { what, region: region_of(occurrence), location: occurrence.instruction.location.clone() }
 }

@@ -231,6 +231,7 @@ pub(super) fn tone(finding: &Finding) -> Tone {
     match finding.kind {
         RedundantBarrier => Tone::Quiet,
         Uninitialised => Tone::Warn,
+        _ if finding.unless.is_some() => Tone::Warn,
         _ => Tone::Bad,
     }
 }

@@ -20,7 +20,7 @@ use crate::result::schedule::{Ran, ScheduleResult, Verdict as ScheduleVerdict};
 pub(super) fn verdict_tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Clean => Tone::Good,
-        Verdict::Unknown => Tone::Warn,
+        Verdict::Conditional | Verdict::Unknown => Tone::Warn,
         Verdict::Racy | Verdict::Divergent | Verdict::MemoryFault => Tone::Bad,
     }
 }
@@ -54,6 +54,9 @@ pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources)
                 "The verdict holds " (holds)
                 @if let Some(items) = result.warp_sync { ", " (words.say(&lockstep(items))) }
                 "."
+            }
+            @if let Some(condition) = &result.condition {
+                p { "It is clean if " (shown(&condition.text)) ". What follows was found in launches that do not keep to that." }
             }
             @if !result.holds_for_because.is_empty() { ul { @for why in &result.holds_for_because { li { (shown(why)) } } } }
             @for (number, finding) in (1..).zip(&result.findings) {
@@ -158,6 +161,7 @@ pub(super) fn steps(schedule: &Schedule, words: Words) -> Markup {
 
 fn occurrences(finding: &Finding, words: Words) -> Markup {
     html! {
+        @if let Some(condition) = &finding.unless { p.quiet { "Not found if " (shown(condition)) "." } }
         p.facts {
             @match finding.kind {
                 FindingKind::DataRace => span { "at " (style::count(finding.count, "element")) },

@@ -81,8 +81,11 @@ fn checks(results: &[&CheckResult]) -> Option<Section> {
             Some(items) => format!("{holds}, {}", lockstep(items)),
             None => holds.to_owned(),
         };
-        let verdict =
-            if r.verdict == Verdict::Clean { "clean".to_owned() } else { format!("**{}**", r.verdict.name()) };
+        let verdict = match (r.verdict, &r.condition) {
+            (Verdict::Clean, _) => "clean".to_owned(),
+            (verdict, Some(condition)) => format!("{}: clean if {}", verdict.name(), prose(&condition.text)),
+            (verdict, None) => format!("**{}**", verdict.name()),
+        };
         let (findings, inputs) = (r.findings.len().to_string(), r.summary.inputs.to_string());
         table.row(row(&r.header, [verdict, findings, inputs, holds]));
     }

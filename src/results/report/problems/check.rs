@@ -47,6 +47,9 @@ fn problem(finding: &Finding, kernel: &str, words: Words, places: &Places<'_>) -
     if let Some(input) = &finding.input {
         message = format!("{}. Seen with input \"{input}\"", message.trim_end_matches('.'));
     }
+    if let Some(condition) = &finding.unless {
+        message = format!("{}. Not found if {condition}", message.trim_end_matches('.'));
+    }
     if let Some(path) = &finding.reproduction {
         message = format!("{message}; see it again by kassay check {path}");
     }
@@ -54,6 +57,9 @@ fn problem(finding: &Finding, kernel: &str, words: Words, places: &Places<'_>) -
     key.extend(finding.accesses.iter().flat_map(|access| [mode(access), access.function.as_str()]));
     let function = first.map_or("", |access| access.function.as_str());
     let mut problem = Problem::new(rule(finding.kind), kernel, place, message, key.join(" ")).within(function);
+    if finding.unless.is_some() {
+        problem.level = Level::Note;
+    }
     // The first place is the problem's own, but its remark says who makes the access.
     for access in &finding.accesses {
         problem.related.push((places.at(&access.location), remark(access)));

@@ -30,7 +30,10 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     let mut out = title(style, &result.header.kernel, &result.header.source, result.header.device.as_ref());
     let writer = Writer { result, sources, style };
     for (number, finding) in (1..).zip(&result.findings) {
-        out.push_str(&writer.finding(number, finding));
+        // Launches that a host need not make are no accusation.
+        if view.verbose || finding.unless.is_none() {
+            out.push_str(&writer.finding(number, finding));
+        }
     }
     out.push('\n');
     out.push_str(&writer.verdict());
@@ -67,7 +70,7 @@ fn paint(kind: FindingKind) -> Paint {
 pub(super) fn verdict_paint(verdict: Verdict) -> Paint {
     match verdict {
         Verdict::Clean => Paint::Good,
-        Verdict::Unknown => Paint::Warn,
+        Verdict::Conditional | Verdict::Unknown => Paint::Warn,
         Verdict::Racy | Verdict::Divergent | Verdict::MemoryFault => Paint::Bad,
     }
 }
@@ -184,6 +187,9 @@ impl Writer<'_> {
         if !finding.schedule.is_natural() {
             parts.push(format!("under {}", schedule_text(&finding.schedule, self.result.header.words())));
         }
+        if let Some(condition) = &finding.unless {
+            parts.push(format!("not if {condition}"));
+        }
         if let Some(path) = &finding.reproduction {
             parts.push(format!("again: kassay check {path}"));
         }
@@ -265,6 +271,20 @@ impl Writer<'_> {
             HoldsFor::ExploredSchedules => "for the explored schedules",
         };
         let mut out = format!("verdict: {}; it holds {holds}\n", self.style.paint(paint, r.verdict.name()));
+        if let Some(condition) = &r.condition {
+            let found: Vec<&Finding> = r.findings.iter().filter(|finding| finding.unless.is_some()).collect();
+            let other = match found.as_slice() {
+                [] => String::new(),
+                [only] => format!("; else: {}", headline(r.header.words(), only)),
+                [first, others @ ..] => {
+                    let more = style::count(others.len() as u64, "more finding");
+                    format!("; else: {}, and {more}", headline(r.header.words(), first))
+                }
+            };
+            let text = format!("clean if {}{other} (-v shows it)", condition.text);
+            let lines = wrap(&visible(&text), self.style.width.saturating_sub(4).max(20));
+            let _ = writeln!(out, "  - {}", lines.join("\n    "));
+        }
         if let Some(items) = r.warp_sync {
             let _ = writeln!(out, "  - it holds {}", self.say(&lockstep(items)));
         }

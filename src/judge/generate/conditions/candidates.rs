@@ -1,0 +1,395 @@
+//! Finds the conditions that a kernel's code suggests, from the ids that it reads, the constants of its index
+//! arithmetic, and the scalars that take part in its addresses and checks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kassay_ir::llvm::Opcode;
+use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
+use kassay_prove::program::{Op, Region, ValueId};
+
+use super::known::integers_of;
+use crate::generate::access_summary::AccessSummary;
+use crate::generate::atomic_counters;
+use crate::generate::model::{Contents, KernelModel, Role, ScalarModel};
+use crate::generate::polynomial::{Atom, Id, Poly, id_of};
+use crate::generate::roles;
+
+/// Scalars that are compared with each other, at most.
+const MAX_SCALARS: usize = 12;
+/// The least constant that is taken for a work-group size: a smaller group hides what its work-items do to each other.
+const LEAST_GROUP: i128 = 4;
+/// The greatest.
+const LARGEST_GROUP: i128 = 1024;
+/// Constants that are taken for work-group sizes, at most.
+const MAX_LITERALS: usize = 10;
+
+/// The conditions that a kernel's code suggests.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Candidates {
+    /// Each may be enough on its own; the weakest first.
+    pub single: Vec<Condition>,
+    /// What the code takes for granted at each place where it addresses memory: alignments, and strides that do not
+    /// overlap. Kernels with many strides rely on many of them at once.
+    pub joint: Vec<Condition>,
+}
+
+/// Returns the candidates. `fixed`: the sizes of launches are given.
+pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) -> Candidates {
+    let finder = Finder { model, summary, ids: ids_read(summary), guards: guards(summary) };
+    let mut single = finder.of_scalars();
+    single.extend(finder.of_contents());
+    if !fixed && model.groups.required.is_none() {
+        single.extend(finder.of_sizes());
+    }
+    let joint = finder.of_addresses();
+    single.extend(joint.iter().cloned());
+    let mut seen = BTreeSet::new();
+    single.sort_by_cached_key(|condition| (condition.strength(), condition.to_string()));
+    single.retain(|condition| seen.insert(condition.to_string()));
+    Candidates { single, joint }
+}
+
+/// Returns the ids and sizes on which memory or control flow depends, with their dimensions.
+fn ids_read(summary: &AccessSummary<'_>) -> BTreeSet<(Id, u8)> {
+    let program = summary.program;
+    let needed = roles::needed(program);
+    let id = |op: &Op, operands: &[ValueId]| {
+        let Op::Call(_, base) = op else { return None };
+        let dimension = operands.first().and_then(|d| program.constant(*d)).and_then(|d| u8::try_from(d).ok())?;
+        Some((id_of(base)?, dimension))
+    };
+    let calls = program.instructions().filter(|(_, i)| needed.contains(&i.result));
+    calls.filter_map(|(_, i)| id(&i.op, &i.operands)).collect()
+}
+
+/// Returns scalars and dimensions whose ids the code compares with them: it is made for launches that exceed the scalar.
+fn guards(summary: &AccessSummary<'_>) -> BTreeSet<(Atom, u8)> {
+    let mut found = BTreeSet::new();
+    for (_, fact) in summary.facts.all().filter(|(_, fact)| !fact.is_equal) {
+        let ids = fact.lhs.atoms().chain(fact.rhs.atoms()).filter_map(|atom| match atom {
+            Atom::Id(Id::Global | Id::Local | Id::Group, d) => Some(vec![d]),
+            // Something computed of ids, such as a row: which of them does not matter.
+            Atom::Value(value) if depends_on_id(summary, value) => Some(vec![0, 1, 2]),
+            _ => None,
+        });
+        let dimensions: BTreeSet<u8> = ids.flatten().collect();
+        for scalar in fact.lhs.atoms().chain(fact.rhs.atoms()).filter(|atom| matches!(atom, Atom::Arg(..))) {
+            found.extend(dimensions.iter().map(|d| (scalar, *d)));
+        }
+    }
+    found
+}
+
+fn depends_on_id(summary: &AccessSummary<'_>, value: ValueId) -> bool {
+    summary.sources(value).into_iter().any(|source| {
+        let is_id = |base: &str| matches!(id_of(base), Some(Id::Global | Id::Local | Id::Group));
+        summary.program.instruction(source).is_some_and(|i| matches!(&i.op, Op::Call(_, base) if is_id(base)))
+    })
+}
+
+struct Finder<'a, 'p> {
+    model: &'a KernelModel,
+    summary: &'a AccessSummary<'p>,
+    ids: BTreeSet<(Id, u8)>,
+    guards: BTreeSet<(Atom, u8)>,
+}
+
+impl Finder<'_, '_> {
+    fn reads(&self, ids: &[Id], dimension: u8) -> bool {
+        ids.iter().any(|id| self.ids.contains(&(*id, dimension)))
+    }
+
+    fn dimensions(&self) -> impl Iterator<Item = u8> + use<> {
+        0..u8::try_from(self.model.dims.min(3)).unwrap_or(3)
+    }
+
+    /// The integers that matter, those of addresses first.
+    fn scalars(&self) -> Vec<&ScalarModel> {
+        let in_address = |s: &ScalarModel| {
+            let atom = Atom::Arg(s.arg, s.offset);
+            self.summary.accesses.iter().any(|access| access.offset.has(atom))
+        };
+        let mut all: Vec<&ScalarModel> =
+            self.model.scalars.iter().filter(|s| !s.scalar.is_float() && s.role != Role::Unused).collect();
+        all.sort_by_cached_key(|s| (!in_address(s), s.role, s.arg, s.offset));
+        all.truncate(MAX_SCALARS);
+        all
+    }
+
+    fn is_guard(&self, scalar: &ScalarModel, dimension: u8) -> bool {
+        self.guards.contains(&(Atom::Arg(scalar.arg, scalar.offset), dimension))
+    }
+
+    fn of_scalars(&self) -> Vec<Condition> {
+        let mut all = Vec::new();
+        let scalars = self.scalars();
+        for scalar in &scalars {
+            let own = || quantity(scalar);
+            if scalar.scalar.is_signed() {
+                all.push(Condition::AtLeast(own(), Quantity::Constant(0)));
+            }
+            all.push(Condition::AtLeast(own(), Quantity::Constant(1)));
+            all.extend([2, 4, 8, 16].map(|n| Condition::MultipleOf(own(), Quantity::Constant(n))));
+            for d in self.dimensions().filter(|d| !self.is_guard(scalar, *d)) {
+                all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d)));
+                all.push(Condition::Equal(own(), Quantity::GlobalSize(d)));
+                for n in self.factors(d) {
+                    all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d).times(Quantity::Constant(n))));
+                }
+                if self.reads(&[Id::Local, Id::LocalSize, Id::Group], d) {
+                    all.push(Condition::MultipleOf(own(), Quantity::LocalSize(d)));
+                    all.push(Condition::Equal(own(), Quantity::LocalSize(d)));
+                    all.push(Condition::AtLeast(own(), Quantity::LocalSize(d)));
+                }
+                if self.reads(&[Id::Group], d) {
+                    all.push(Condition::AtLeast(own(), Quantity::Groups(d)));
+                    all.push(Condition::Equal(own(), Quantity::Groups(d)));
+                }
+            }
+            for other in scalars.iter().filter(|other| (other.arg, other.offset) != (scalar.arg, scalar.offset)) {
+                all.push(Condition::AtLeast(own(), quantity(other)));
+            }
+        }
+        for outer in &scalars {
+            for inner in scalars.iter().filter(|inner| (inner.arg, inner.offset) != (outer.arg, outer.offset)) {
+                for d in self.dimensions() {
+                    all.push(strides(outer, inner, Quantity::GlobalSize(d)));
+                }
+                let apart = |s: &&&ScalarModel| [outer, inner].iter().all(|o| (o.arg, o.offset) != (s.arg, s.offset));
+                all.extend(scalars.iter().filter(apart).map(|extent| strides(outer, inner, quantity(extent))));
+            }
+        }
+        all
+    }
+
+    /// Numbers of elements of a row that each work-item accesses.
+    fn factors(&self, dimension: u8) -> BTreeSet<i64> {
+        let global = vec![Atom::Id(Id::Global, dimension)];
+        let polys = self.summary.accesses.iter().map(|access| (&access.offset, access.bytes.max(1)));
+        let factors = polys.filter_map(|(offset, bytes)| {
+            let coefficient = i64::try_from(*offset.0.get(&global)?).ok()?;
+            coefficient.checked_div(i64::try_from(bytes).ok()?)
+        });
+        factors.filter(|n| (2..=64).contains(n)).chain([2, 4, 8]).collect()
+    }
+
+    fn of_contents(&self) -> Vec<Condition> {
+        let mut all = Vec::new();
+        for (arg, model) in self.model.interface.args.iter().zip(&self.model.args) {
+            if integers_of(&self.model.interface, arg.position).is_none() || !self.leads_to_address(arg.position) {
+                continue;
+            }
+            let buffer = || IndexBuffer { position: arg.position, name: arg.display_name() };
+            all.push(Condition::Distinct(buffer()));
+            all.push(Condition::Rising(buffer()));
+            if model.contents != Contents::Offsets {
+                all.extend(self.scalars().into_iter().map(|s| Condition::Within(buffer(), quantity(s))));
+                all.extend(self.dimensions().map(|d| Condition::Within(buffer(), Quantity::GlobalSize(d))));
+            }
+        }
+        all
+    }
+
+    /// Returns whether an address or a loop depends on what is loaded from the argument's buffer.
+    fn leads_to_address(&self, position: u32) -> bool {
+        let is_from_here = |value: ValueId| self.summary.loads_among_sources(value).iter().any(|(_, p)| *p == position);
+        self.model.args[position as usize].contents != Contents::Data
+            || self.summary.accesses.iter().any(|access| {
+                let sources = [Some(access.pointer), access.number];
+                sources.into_iter().flatten().any(|v| v != access.id && is_from_here(v))
+            })
+    }
+
+    /// Conditions on the sizes of the launch and of its groups. A single work-item or group hides what several would
+    /// do to each other; so it is a candidate only where the code tells them apart in no way.
+    fn of_sizes(&self) -> Vec<Condition> {
+        let mut all = Vec::new();
+        let one = |quantity| Condition::Equal(quantity, Quantity::Constant(1));
+        let is_of_item = |(id, _): &(Id, u8)| matches!(id, Id::Global | Id::Local | Id::Group);
+        if !self.ids.iter().any(is_of_item) {
+            all.push(Condition::OneWorkItem);
+            return all;
+        }
+        let literals = self.literals();
+        for d in self.dimensions() {
+            let (global, local, group) =
+                (self.reads(&[Id::Global], d), self.reads(&[Id::Local], d), self.reads(&[Id::Group], d));
+            match (global, local, group) {
+                (false, false, false) => all.push(one(Quantity::GlobalSize(d))),
+                (false, false, true) => all.push(one(Quantity::LocalSize(d))),
+                (false, true, false) => all.push(one(Quantity::Groups(d))),
+                _ => {}
+            }
+            if local || (global && self.reads(&[Id::LocalSize, Id::Group], d)) {
+                let literal = |n: &i64| Condition::Equal(Quantity::LocalSize(d), Quantity::Constant(*n));
+                all.extend(literals.iter().map(literal));
+                all.push(Condition::PowerOfTwo(Quantity::LocalSize(d)));
+            }
+        }
+        all
+    }
+
+    /// Constants of the index arithmetic that may be sizes of work-groups: steps and bounds of loops, rows of local
+    /// arrays, widths of tiles.
+    fn literals(&self) -> Vec<i64> {
+        let (summary, program) = (self.summary, self.summary.program);
+        let mut counts: BTreeMap<i128, usize> = BTreeMap::new();
+        let mut note = |n: i128| {
+            if (LEAST_GROUP..=LARGEST_GROUP).contains(&n) {
+                *counts.entry(n).or_default() += 1;
+            }
+        };
+        let is_counter = |atom: &Atom| matches!(atom, Atom::Value(v) if program.is_counter(*v));
+        for (_, instruction) in program.instructions() {
+            match &instruction.op {
+                Op::Address { steps, .. } if atomic_counters::is_local(program, instruction.result) => {
+                    steps.iter().filter_map(|step| step.extent).for_each(|extent| note(extent.into()));
+                }
+                Op::Binary(Opcode::LLVMMul | Opcode::LLVMAdd | Opcode::LLVMShl | Opcode::LLVMOr)
+                    if program.shape(instruction.result).is_int() =>
+                {
+                    let poly = summary.symbols.poly(instruction.result);
+                    for (product, n) in &poly.0 {
+                        if let [Atom::Id(..)] = product[..] {
+                            note(*n);
+                        } else if product.len() == 1 && is_counter(&product[0]) {
+                            note(*n);
+                        }
+                    }
+                    let steps = poly.0.keys().any(|product| product.iter().any(is_counter));
+                    if steps {
+                        note(poly.constant_term());
+                    }
+                }
+                Op::Binary(Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem) => {
+                    instruction
+                        .operands
+                        .get(1)
+                        .and_then(|by| program.constant(*by))
+                        .into_iter()
+                        .for_each(|n| note(n.into()));
+                }
+                _ => {}
+            }
+        }
+        for (_, fact) in summary.facts.all() {
+            for (poly, other) in [(&fact.lhs, &fact.rhs), (&fact.rhs, &fact.lhs)] {
+                let of_id = |atom: Atom| matches!(atom, Atom::Id(Id::Local, _)) || is_counter(&atom);
+                if let Some(n) = poly.as_constant().filter(|_| other.atoms().any(of_id)) {
+                    note(n);
+                }
+            }
+        }
+        let mut all: Vec<(usize, i128)> = counts.into_iter().map(|(n, count)| (count, n)).collect();
+        all.sort_by_key(|(count, n)| (std::cmp::Reverse(*count), *n));
+        all.truncate(MAX_LITERALS);
+        let mut literals: Vec<i64> = all.into_iter().filter_map(|(_, n)| i64::try_from(n).ok()).collect();
+        literals.sort_unstable();
+        literals
+    }
+
+    /// What the code takes for granted where it addresses memory.
+    fn of_addresses(&self) -> Vec<Condition> {
+        let mut all = Vec::new();
+        for (scalar, n) in self.alignments() {
+            all.push(Condition::MultipleOf(quantity(scalar), Quantity::Constant(n)));
+        }
+        for access in &self.summary.accesses {
+            if matches!(access.region, Region::Private(_)) {
+                continue;
+            }
+            let strides_of = self.strides_of(&access.offset);
+            for pair in strides_of.windows(2) {
+                if let ([(inner, Some(extent)), (outer, _)], true) = (pair, pair[0].0 != pair[1].0) {
+                    all.push(Condition::Strides {
+                        outer: Quantity::Scalar(outer.clone()),
+                        inner: Quantity::Scalar(inner.clone()),
+                        extent: extent.clone(),
+                    });
+                }
+            }
+        }
+        let mut seen = BTreeSet::new();
+        all.retain(|condition| seen.insert(condition.to_string()));
+        all
+    }
+
+    /// The scalars that are added to addresses in bytes, directly or times an index, and of what they must be multiples
+    /// so that the access is aligned.
+    fn alignments(&self) -> Vec<(&ScalarModel, i64)> {
+        let mut found: BTreeMap<(u32, u64), i128> = BTreeMap::new();
+        for access in &self.summary.accesses {
+            let bytes = i128::from(access.bytes.max(1));
+            let aligned = if bytes.count_ones() == 1 { bytes } else { 1 << bytes.trailing_zeros() };
+            for (product, coefficient) in access.offset.0.iter().filter(|(_, c)| **c % aligned != 0) {
+                let Some(Atom::Arg(arg, offset)) = product.iter().rfind(|atom| matches!(atom, Atom::Arg(..))) else {
+                    continue;
+                };
+                let apart = aligned / (1 << coefficient.trailing_zeros().min(aligned.trailing_zeros()));
+                let known = found.entry((*arg, *offset)).or_insert(1);
+                *known = (*known).max(apart);
+            }
+        }
+        let scalar = |key: (u32, u64)| self.model.scalars.iter().find(|s| (s.arg, s.offset) == key);
+        let all = found.into_iter().filter(|(_, n)| *n > 1);
+        all.filter_map(|(key, n)| Some((scalar(key)?, i64::try_from(n).ok()?))).collect()
+    }
+
+    /// The strides of an address in the order of the arguments, each with the number of its steps, if that is known.
+    fn strides_of(&self, offset: &Poly) -> Vec<(ScalarArgument, Option<Quantity>)> {
+        let mut found: BTreeMap<(u32, u64), Option<Quantity>> = BTreeMap::new();
+        for product in offset.0.keys().filter(|product| product.len() > 1) {
+            let [.., last] = product[..] else { continue };
+            let at = product.iter().rposition(|atom| matches!(atom, Atom::Arg(..)));
+            let Some((at, Atom::Arg(arg, within))) = at.map(|at| (at, product[at])) else { continue };
+            let extent = (product.len() == 2).then(|| if at == 1 { product[0] } else { last });
+            found.entry((arg, within)).or_insert_with(|| extent.and_then(|index| self.steps(index)));
+        }
+        let scalar = |key: (u32, u64)| self.model.scalars.iter().find(|s| (s.arg, s.offset) == key);
+        found.into_iter().filter_map(|(key, steps)| Some((argument(scalar(key)?), steps))).collect()
+    }
+
+    /// Returns of how many values an index is.
+    fn steps(&self, index: Atom) -> Option<Quantity> {
+        match index {
+            Atom::Id(Id::Global, d) => Some(Quantity::GlobalSize(d)),
+            Atom::Id(Id::Local, d) => Some(Quantity::LocalSize(d)),
+            Atom::Id(Id::Group, d) => Some(Quantity::Groups(d)),
+            Atom::Arg(arg, offset) => {
+                // An index that is given: any value is one step from the end.
+                let scalar = self.model.scalars.iter().find(|s| (s.arg, s.offset) == (arg, offset))?;
+                Some(quantity(scalar).plus(Quantity::Constant(1)))
+            }
+            Atom::Value(value) => {
+                let instruction = self.summary.program.instruction(value)?;
+                if matches!(instruction.op, Op::Binary(Opcode::LLVMURem | Opcode::LLVMSRem)) {
+                    return self.simple(&self.summary.symbols.poly(*instruction.operands.get(1)?));
+                }
+                self.summary.bounds.get(&index)?.iter().find_map(|bound| self.simple(bound))
+            }
+            Atom::Id(..) => None,
+        }
+    }
+
+    /// A scalar or a constant.
+    fn simple(&self, poly: &Poly) -> Option<Quantity> {
+        if let Some(n) = poly.as_constant() {
+            return i64::try_from(n).ok().filter(|n| *n > 0).map(Quantity::Constant);
+        }
+        let (product, 1) = poly.0.first_key_value()? else { return None };
+        let ([Atom::Arg(arg, offset)], 1) = (&product[..], poly.0.len()) else { return None };
+        self.model.scalars.iter().find(|s| (s.arg, s.offset) == (*arg, *offset)).map(quantity)
+    }
+}
+
+fn argument(scalar: &ScalarModel) -> ScalarArgument {
+    ScalarArgument { position: scalar.arg, offset: scalar.offset, name: scalar.name.clone() }
+}
+
+fn quantity(scalar: &ScalarModel) -> Quantity {
+    Quantity::Scalar(argument(scalar))
+}
+
+fn strides(outer: &ScalarModel, inner: &ScalarModel, extent: Quantity) -> Condition {
+    Condition::Strides { outer: quantity(outer), inner: quantity(inner), extent }
+}

@@ -1,0 +1,207 @@
+//! Builds launches that satisfy a condition.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kassay_base::error::Result;
+use kassay_model::condition::{Condition, KnownLaunch, Quantity, ScalarArgument};
+use kassay_model::interface::Interface;
+use kassay_suite::launch::{ArgValue, Launch};
+use kassay_suite::scalar_layout;
+
+use super::known::{Built, Chosen, decoded, integers_of};
+use crate::generate::assign::{self, Number, Scalars, Style};
+use crate::generate::fill::{self, Fill, mix};
+use crate::generate::geometry::{self, Geometry};
+use crate::generate::launch_builder::{ImageSides, LaunchBuilder, LaunchPlan};
+use crate::generate::launches::Request;
+use crate::generate::model::KernelModel;
+use crate::generate::planned_launch::{GeneratedLaunch, unique};
+
+/// Rounds after which scalars that depend on each other are left as they are.
+const ROUNDS: usize = 8;
+/// Scalars are not made greater than this.
+const LARGEST: i128 = 1 << 24;
+
+/// Builds launches of several sizes that satisfy the condition; none if it cannot be satisfied so.
+///
+/// # Errors
+/// `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit the kernel.
+pub fn launches_under(
+    builder: &LaunchBuilder<'_>,
+    request: &Request,
+    condition: &Condition,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Vec<GeneratedLaunch>> {
+    let model = &with_group_sizes(builder.model, condition);
+    let builder = builder.with_model(model);
+    let mut geometries = match &request.range {
+        Some(range) => vec![geometry::fixed(model, range)?],
+        None => geometry::choices(model),
+    };
+    geometries.iter_mut().for_each(|geometry| shrink(geometry, condition));
+    let pick = |i: usize| geometries[i.min(geometries.len() - 1)].clone();
+    let mut plans = vec![
+        (pick(1), Style::Even, Fill::Random),
+        (pick(0), Style::Even, Fill::Random),
+        (pick(1), Style::Uneven, Fill::Rising),
+        (pick(2), Style::Even, Fill::Random),
+        (pick(2), Style::Uneven, Fill::Falling),
+        (pick(1), Style::Least, Fill::Random),
+        (pick(2), Style::Even, Fill::Equal),
+        (pick(1), Style::Even, Fill::Zero),
+    ];
+    if request.range.is_none() {
+        plans.extend(geometry::uneven(model).map(|mut geometry| {
+            shrink(&mut geometry, condition);
+            (geometry, Style::Even, Fill::Random)
+        }));
+    }
+    let mut all: Vec<GeneratedLaunch> = Vec::new();
+    for (variant, (geometry, style, fill)) in (0u64..).zip(plans) {
+        if is_over() {
+            break;
+        }
+        let seed = mix(request.seed, 1000 + variant);
+        let mut scalars = assign::scalars(model, &builder.summary, &geometry, style, variant, seed);
+        if !fulfil(condition, model, &geometry, &mut scalars) {
+            continue;
+        }
+        let images = ImageSides::Launch;
+        let plan = LaunchPlan { geometry: &geometry, scalars, fill, seed, images };
+        let fitted = builder.fit(&plan);
+        let mut launch = builder.launch(&plan, &fitted)?;
+        set_contents(condition, &model.interface, &mut launch, seed);
+        let holds = condition.holds(&Built { interface: &model.interface, launch: &launch });
+        if holds != Some(true) || all.iter().any(|known| known.launch == launch) {
+            continue;
+        }
+        let mut preconditions = model.preconditions.clone();
+        preconditions.extend(fitted.notes);
+        let name =
+            unique(geometry.name.clone().into_owned() + ", kept to the condition", all.iter().map(|g| g.name.as_str()));
+        all.push(GeneratedLaunch { launch, name, preconditions, guesses: fitted.guesses });
+    }
+    Ok(all)
+}
+
+/// Returns the model with the sizes of work-groups that the condition asks for.
+fn with_group_sizes(model: &KernelModel, condition: &Condition) -> KernelModel {
+    let mut model = model.clone();
+    for part in condition.parts() {
+        match part {
+            Condition::Equal(Quantity::LocalSize(d), Quantity::Constant(n)) if model.groups.required.is_none() => {
+                if let (Some(size), Ok(n)) = (model.groups.exactly.get_mut(usize::from(*d)), u64::try_from(*n)) {
+                    *size = Some(n);
+                }
+            }
+            Condition::PowerOfTwo(Quantity::LocalSize(_)) => model.groups.power_of_two = true,
+            _ => {}
+        }
+    }
+    model
+}
+
+/// Makes launches as small as the condition wants them.
+fn shrink(geometry: &mut Geometry, condition: &Condition) {
+    for part in condition.parts() {
+        match part {
+            Condition::Equal(Quantity::Groups(d), Quantity::Constant(1)) => {
+                let d = usize::from(*d).min(2);
+                geometry.range.global[d] = geometry.local[d];
+            }
+            Condition::Equal(Quantity::GlobalSize(d), Quantity::Constant(1)) => {
+                let d = usize::from(*d).min(2);
+                (geometry.range.global[d], geometry.local[d]) = (1, 1);
+            }
+            Condition::OneWorkItem => (geometry.range.global, geometry.local) = ([1; 3], [1; 3]),
+            _ => {}
+        }
+    }
+    geometry.range.local = Some(geometry.local);
+}
+
+/// Changes scalars until the condition holds of them. Returns whether it does.
+fn fulfil(condition: &Condition, model: &KernelModel, geometry: &Geometry, scalars: &mut Scalars) -> bool {
+    for _ in 0..ROUNDS {
+        let mut has_changed = false;
+        for part in condition.parts() {
+            let Some((scalar, value)) = wanted(part, &Chosen { geometry, scalars }) else { continue };
+            let key = (scalar.position, scalar.offset);
+            let ty = model.scalars.iter().find(|known| (known.arg, known.offset) == key).map(|known| known.scalar);
+            let Some((least, most)) = ty.and_then(scalar_layout::range) else { return false };
+            if value < least || value > most.min(LARGEST) {
+                return false;
+            }
+            scalars.insert(key, Number::Integer(value));
+            has_changed = true;
+        }
+        if !has_changed {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns the scalar that has to change for a part of a condition to hold, and its next value.
+fn wanted<'c>(part: &'c Condition, known: &Chosen<'_>) -> Option<(&'c ScalarArgument, i128)> {
+    if part.holds(known) != Some(false) {
+        return None;
+    }
+    match part {
+        Condition::AtLeast(Quantity::Scalar(scalar), other)
+        | Condition::AtMost(Quantity::Scalar(scalar), other)
+        | Condition::Equal(Quantity::Scalar(scalar), other) => Some((scalar, other.value(known)?)),
+        Condition::Strides { outer: Quantity::Scalar(scalar), inner, extent } => {
+            Some((scalar, inner.value(known)?.checked_mul(extent.value(known)?)?))
+        }
+        Condition::MultipleOf(Quantity::Scalar(scalar), of) => {
+            let (now, of) = (known.scalar(scalar)?, of.value(known)?);
+            let rest = now.checked_rem_euclid(of)?;
+            Some((scalar, now.checked_add(of.abs() - rest)?))
+        }
+        _ => None,
+    }
+}
+
+/// Changes the contents of buffers as the condition asks for.
+fn set_contents(condition: &Condition, interface: &Interface, launch: &mut Launch, seed: u64) {
+    let buffer = |part: &Condition| match part {
+        Condition::Within(buffer, _) | Condition::Rising(buffer) | Condition::Distinct(buffer) => Some(buffer.position),
+        _ => None,
+    };
+    let asked: BTreeSet<u32> = condition.parts().iter().filter_map(buffer).collect();
+    for position in asked {
+        let Some(scalar) = integers_of(interface, position) else { continue };
+        let Some(ArgValue::Buffer(bytes)) = launch.args.get(position as usize) else { continue };
+        let mut elements = decoded(scalar, bytes);
+        let count = elements.len() as u64;
+        for part in condition.parts().iter().filter(|part| buffer(part) == Some(position)) {
+            match part {
+                Condition::Distinct(_) => {
+                    let all = fill::Filling {
+                        ty: kassay_model::interface::Type::Scalar(scalar),
+                        fill: Fill::Distinct(count),
+                        seed,
+                        dictionary: Arc::default(),
+                        fixed: None,
+                    };
+                    elements = decoded(scalar, &all.bytes(0, count * scalar.size()));
+                }
+                Condition::Within(_, length) => {
+                    let length = length.value(&Built { interface, launch }).filter(|length| *length > 0);
+                    if let Some(length) = length {
+                        elements.iter_mut().for_each(|element| *element = element.rem_euclid(length));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if condition.parts().iter().any(|part| matches!(part, Condition::Rising(b) if b.position == position)) {
+            elements.sort_unstable();
+        }
+        let mut bytes = Vec::new();
+        elements.iter().for_each(|element| fill::push(scalar, *element, &mut bytes));
+        launch.args[position as usize] = ArgValue::Buffer(Arc::new(bytes));
+    }
+}

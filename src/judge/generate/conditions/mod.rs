@@ -1,0 +1,56 @@
+//! Conditions on launches that a kernel may rely on: which ones its code suggests (`candidates`), what is known of a
+//! launch (`known`), and launches that satisfy one (`fulfilment`).
+
+mod candidates;
+mod fulfilment;
+mod known;
+
+use kassay_base::error::Result;
+use kassay_model::condition::Condition;
+use kassay_model::interface::Interface;
+use kassay_suite::launch::Launch;
+
+pub use self::candidates::Candidates;
+use self::known::Built;
+use super::launch_builder::{BuildLimits, LaunchBuilder};
+use super::launches::Request;
+use super::model::KernelModel;
+use super::planned_launch::GeneratedLaunch;
+
+/// Knows which conditions a kernel may rely on, and makes launches that satisfy them.
+pub struct Conditions<'m> {
+    builder: LaunchBuilder<'m>,
+    request: Request,
+}
+
+impl<'m> Conditions<'m> {
+    /// Reads the model of a kernel; `request` is that of its other launches.
+    pub fn new(model: &'m KernelModel, request: Request) -> Conditions<'m> {
+        Conditions { builder: LaunchBuilder::new(model, BuildLimits::default()), request }
+    }
+
+    /// Returns the conditions that the code suggests.
+    pub fn candidates(&self) -> Candidates {
+        candidates::of(self.builder.model, &self.builder.summary, self.request.range.is_some())
+    }
+
+    /// Builds launches of several sizes that satisfy the condition, no more once `is_over` returns true; none if it
+    /// cannot be satisfied by a choice of sizes, scalars and contents.
+    ///
+    /// # Errors
+    /// `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit the kernel.
+    pub fn launches(&self, condition: &Condition, is_over: &dyn Fn() -> bool) -> Result<Vec<GeneratedLaunch>> {
+        fulfilment::launches_under(&self.builder, &self.request, condition, is_over)
+    }
+
+    /// Returns whether the condition holds in a launch with a definite work-group size; `None`: that is not known.
+    pub fn holds(&self, condition: &Condition, launch: &Launch) -> Option<bool> {
+        holds(condition, &self.builder.model.interface, launch)
+    }
+}
+
+/// Returns whether the condition holds in a launch of the kernel with a definite work-group size; `None`: that is not
+/// known.
+pub fn holds(condition: &Condition, interface: &Interface, launch: &Launch) -> Option<bool> {
+    condition.holds(&Built { interface, launch })
+}

@@ -40,7 +40,7 @@ pub use api::changes_since;
 #[doc(inline)]
 pub use api::{
     CheckOptions, CodeForm, CompareOptions, CoverOptions, GenerateOptions, Goal, InspectOptions, Inspected,
-    LowerOptions, Lowered, LoweredForm, LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Replay,
+    LowerOptions, Lowered, LoweredForm, LoweringStage, MutateOptions, Observer, OpenOptions, Opened, Proving, Replay,
     RunOptions, ScheduleOptions, Silent, StartWorkers, Strategy, check, compare, cover, generate, inspect, lower,
     merge, merge_comparisons, merge_coverage, merge_set, mutate, open, report, report_text, report_to, run, schedule,
     tally, tally_by, tally_mutants,

@@ -9,6 +9,8 @@ use kassay_base::error::Result;
 use kassay_ir::kernel::compile;
 use kassay_model::kernel_files;
 use kassay_results::report::text::{self, CheckView};
+use kassay_results::result::check::CheckResult;
+use kassay_results::result::proofs::are_race_free;
 use kassay_results::result::store;
 
 use super::capture::{ProgramFlags, size};
@@ -16,7 +18,7 @@ use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
 use super::sandbox;
 use super::several;
-use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, check, check_all, check_program, texts_beside};
+use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, Proving, check, check_all, check_program, texts_beside};
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
@@ -36,6 +38,16 @@ pub struct CheckArgs {
     /// Do not determine the input values for which a clean verdict holds
     #[arg(long)]
     pub no_amplify: bool,
+    /// Prove as much as the time limit allows: no races, convergence of barriers and bounds of arrays for all launches.
+    /// Without this flag, a tenth of it
+    #[arg(long, conflicts_with = "no_prove")]
+    pub prove: bool,
+    /// Do not try to prove anything
+    #[arg(long)]
+    pub no_prove: bool,
+    /// Exit with 1 unless it is proved that no launch races, under a condition at most; implies --prove
+    #[arg(long, conflicts_with = "no_prove")]
+    pub require_proof: bool,
     /// Do not look for redundant barriers, which takes further runs without each barrier
     #[arg(long)]
     pub no_redundant: bool,
@@ -118,7 +130,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     let result = check(&opened, &options)?;
     let (sources, view) = (opened.sources(), CheckView { verbose: args.output.verbose });
     args.output.deliver(&result, |style| text::check(&result, view, &|file| sources.text(file), style))?;
-    Ok(u8::from(!result.verdict.passes(args.strict)))
+    Ok(u8::from(!args.passes(&result)))
 }
 
 /// Checks several suites and kernels, each with the whole budget.
@@ -130,7 +142,8 @@ fn several(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
     several::deliver(&args.output, &set, |sources, style| {
         text::check_set(&set, CheckView { verbose: args.output.verbose }, sources, style)
     })?;
-    Ok(several::exit_code(&args.output, &set.failed, !set.total.verdict.passes(args.strict)))
+    let passes = set.total.verdict.passes(args.strict) && set.kernels.iter().all(|kernel| args.passes(&kernel.result));
+    Ok(several::exit_code(&args.output, &set.failed, !passes))
 }
 
 /// Checks the launches of a host program. Standard output is the program's, so the text goes to standard error.
@@ -147,10 +160,16 @@ fn program(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
             args.output.show_on_stderr(|style| text::check_set(&result, view, &|file| texts.text(file), style));
         }
     }
-    Ok(u8::from(!result.total.verdict.passes(args.strict)))
+    let passes = result.total.verdict.passes(args.strict) && result.kernels.iter().all(|kernel| args.passes(&kernel.result));
+    Ok(u8::from(!passes))
 }
 
 impl CheckArgs {
+    /// Whether there is nothing to complain about.
+    fn passes(&self, result: &CheckResult) -> bool {
+        result.verdict.passes(self.strict) && (!self.require_proof || are_race_free(&result.proofs, false))
+    }
+
     pub(super) fn open(&self) -> OpenOptions {
         let open = self.execution.apply(self.kernel.open_options(self.output.terminal()));
         open.budget(Some(self.options().budget))
@@ -172,6 +191,11 @@ impl CheckArgs {
             .global(self.global.clone())
             .local(self.local.clone())
             .amplify(!self.no_amplify)
+            .prove(match (self.no_prove, self.prove || self.require_proof) {
+                (true, _) => Proving::Never,
+                (false, true) => Proving::Long,
+                (false, false) => Proving::Briefly,
+            })
             .redundant(!self.no_redundant)
             .measure(self.output.verbose)
             .budget(Duration::from_secs_f64(self.budget))

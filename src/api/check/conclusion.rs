@@ -129,11 +129,12 @@ impl Judging<'_, '_> {
             true => amplify(under_test, budget, &mut notes)?,
             false => None,
         };
-        let proofs = match options.prove {
+        let mut proofs = match options.prove {
             Proving::Never => Vec::new(),
             Proving::Briefly => self.prove(cases, budget.share(PROVING_SHARE), &mut notes)?,
             Proving::Long => self.prove(cases, budget, &mut notes)?,
         };
+        proofs::refute(&mut proofs, &findings, opened.is_suite());
         let launches = simulators.iter().map(|s| s.launches).sum();
         Ok(CheckResult {
             header: self.header(),
@@ -161,8 +162,7 @@ impl Judging<'_, '_> {
             true => cases.iter().map(|case| &case.launch).collect(),
             false => Vec::new(),
         };
-        let words = Words::of(self.opened.source());
-        match proofs::prove(&self.parsed.under_test, &of_suite, words, budget.end()) {
+        match proofs::prove(&self.parsed.under_test, &of_suite, &self.opened.source(), budget.end()) {
             Err(e) if e.is_late() => {
                 notes.push(format!("nothing was proved: {} was over", budget.words()));
                 Ok(Vec::new())

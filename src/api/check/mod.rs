@@ -39,7 +39,7 @@ use kassay_suite::resolve::Test;
 
 use self::conclusion::{Judging, with_local_size};
 use self::loaded::LoadedSimulator;
-pub use self::options::{CheckOptions, CheckProgramOptions};
+pub use self::options::{CheckOptions, CheckProgramOptions, Proving};
 pub use self::program::check_program;
 use super::executors;
 use super::input::{Parsed, SyntaxTree};

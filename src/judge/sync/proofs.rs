@@ -1,6 +1,6 @@
 //! Proofs of race freedom, convergence and bounds for launches that are not run, in the words of results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use kassay_base::error::Result;
@@ -9,26 +9,23 @@ use kassay_model::condition::Condition;
 use kassay_model::interface::Interface;
 use kassay_model::words::Words;
 use kassay_prove::program::{Program, Region, promoted, reader};
-use kassay_prove::symbolic::race_freedom::{self, Doubt, HoldsFor, STANDING, Site, Unsupported, Verdict, Wrapping};
-use kassay_results::result::check::Scope;
-use kassay_results::result::proofs::{Proof, Property, ProvedFor, Status};
+use kassay_prove::symbolic::race_freedom::{self, Doubt, HoldsFor, Site, Unsupported, Verdict, Wrapping};
+use kassay_results::result::check::{Finding, FindingKind, Memory, Scope};
+use kassay_results::result::proofs::{Proof, Property, ProvedFor, STANDING, Status};
 use kassay_suite::launch::Launch;
 
 use crate::coverage::build::KernelUnderTest;
 use crate::generate::conditions;
 
-/// Most operations that are listed because they have to fit their types.
-const MOST_LISTED: usize = 6;
-
 /// Proves what can be proved until `deadline`. `launches`, if any, are those of a suite: what is not proved for all
-/// launches is asked for those like these.
+/// launches is asked for those like these. `source` is the kernel's file, by the name that locations have.
 ///
 /// # Errors
 /// `Internal` if a pass fails; [`kassay_base::error::Error::late`] at the deadline.
 pub fn prove(
     under_test: &KernelUnderTest<'_>,
     launches: &[&Launch],
-    words: Words,
+    source: &str,
     deadline: Option<Instant>,
 ) -> Result<Vec<Proof>> {
     let mut module = promoted::promote_until(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
@@ -40,7 +37,7 @@ pub fn prove(
         launches.iter().all(|launch| conditions::holds(condition, interface, launch) == Some(true))
     };
     let found = race_freedom::prove(&program, interface, &scopes(launches), &is_met, deadline);
-    let reporting = Reporting { program: &program, interface: &under_test.interface, words };
+    let reporting = Reporting { program: &program, interface, source, words: Words::of(source) };
     Ok(found.into_iter().map(|proof| reporting.proof(proof)).collect())
 }
 
@@ -62,6 +59,7 @@ fn scopes(launches: &[&Launch]) -> Vec<HoldsFor> {
 struct Reporting<'a> {
     program: &'a Program,
     interface: &'a Interface,
+    source: &'a str,
     words: Words,
 }
 
@@ -98,7 +96,7 @@ impl Reporting<'_> {
             }
             Verdict::Unsupported(Unsupported { what, location }) => {
                 let what = self.words.say(&what).into_owned();
-                (Status::Unsupported, None, Vec::new(), vec![format!("{what}{}", at(location.as_ref()))])
+                (Status::Unsupported, None, Vec::new(), vec![format!("{what}{}", self.at(location.as_ref()))])
             }
         };
         let is_proved = status == Status::Proved;
@@ -128,10 +126,15 @@ impl Reporting<'_> {
             let standing = STANDING.iter().skip(usize::from(property == Property::Bounds));
             all.extend(standing.map(|clause| self.words.say(clause).into_owned()));
         }
-        let listed = wrapping.iter().take(MOST_LISTED);
-        all.extend(listed.map(|w| format!("{}{} does not overflow", w.what, at(w.location.as_ref()))));
-        if wrapping.len() > MOST_LISTED {
-            all.push(format!("{} further operations do not overflow", wrapping.len() - MOST_LISTED));
+        let mut lines: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        for location in wrapping.iter().filter_map(|w| w.location.as_ref()) {
+            lines.entry(&location.file).or_default().insert(location.line);
+        }
+        for (file, lines) in lines {
+            let many = if lines.len() == 1 { "line" } else { "lines" };
+            let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            let of = if file == self.source { String::new() } else { format!(" of {file}") };
+            all.push(format!("integers do not overflow in {many} {lines}{of}"));
         }
         all
     }
@@ -143,7 +146,7 @@ impl Reporting<'_> {
         }
         let second = self.site(&doubt.second);
         let since = match &doubt.since {
-            Some(location) => format!(" from the barrier at {location} on"),
+            Some(_) => format!(" from the barrier{} on", self.at(doubt.since.as_ref())),
             None => String::new(),
         };
         let text = match property {
@@ -154,7 +157,7 @@ impl Reporting<'_> {
     }
 
     fn site(&self, site: &Site) -> String {
-        let place = at(site.location.as_ref());
+        let place = self.at(site.location.as_ref());
         match (site.what, site.region) {
             ("barrier", _) => format!("the barrier{place}"),
             ("return", _) => "its end".to_owned(),
@@ -177,8 +180,39 @@ impl Reporting<'_> {
             Region::Unknown => "memory".to_owned(),
         }
     }
+
+    /// Where something stands, to follow what it is.
+    fn at(&self, location: Option<&DebugLocation>) -> String {
+        match location {
+            None => String::new(),
+            Some(l) if l.file == self.source => format!(" in line {}", l.line),
+            Some(l) => format!(" in {}:{}", l.file, l.line),
+        }
+    }
 }
 
-fn at(location: Option<&DebugLocation>) -> String {
-    location.map_or_else(String::new, |l| format!(" at {l}"))
+/// Enters what the runs showed: a finding that contradicts a property refutes it, whatever was proved, as the input
+/// need not keep to what proofs assume. `conditions_hold`: the inputs meet the conditions of proofs.
+pub fn refute(proofs: &mut [Proof], findings: &[Finding], conditions_hold: bool) {
+    for proof in proofs {
+        let contradicts = |finding: &&Finding| match proof.property {
+            Property::Convergence => finding.kind == FindingKind::BarrierDivergence,
+            Property::RaceFreedom => finding.kind == FindingKind::DataRace && finding.scope == proof.scope,
+            Property::Bounds => {
+                let in_array = matches!(finding.memory, Some(Memory::Local | Memory::Private));
+                finding.kind == FindingKind::OutOfBounds && in_array
+            }
+        };
+        // What holds under a condition is not refuted by a launch that does not meet it.
+        let conditional = !conditions_hold && proof.status == Status::Proved && proof.condition.is_some();
+        let Some(finding) = findings.iter().filter(|f| f.unless.is_none() && !conditional).find(contradicts) else {
+            continue;
+        };
+        proof.status = Status::Refuted;
+        proof.holds_for = None;
+        proof.local_size = None;
+        proof.preconditions.clear();
+        proof.why_not = vec![finding.message.clone()];
+        proof.counterexample = finding.input.clone();
+    }
 }

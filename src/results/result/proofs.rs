@@ -5,6 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::check::Scope;
 
+/// What every proof assumes, a clause each: the first one is not needed for the bounds of arrays.
+pub const STANDING: [&str; 3] = [
+    "buffers of different arguments do not overlap",
+    "a launch has as many dimensions as the kernel reads ids of, and its work-groups have one size",
+    "sizes, offsets and ids are below 2^31",
+];
+
 /// A property of the kernel, and what is known of it for launches that were not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Proof {
@@ -71,6 +78,16 @@ pub enum ProvedFor {
     LaunchesOfLocalSize,
     /// Those with the global and local sizes that were run, with any arguments and contents.
     GivenLaunches,
+}
+
+/// Whether no launch races and all barriers converge, as far as proofs tell; with `unconditionally`, without a condition
+/// that was found, and for all sizes.
+pub fn are_race_free(proofs: &[Proof], unconditionally: bool) -> bool {
+    let is_proved = |proof: &Proof| {
+        let widest = proof.holds_for == Some(ProvedFor::AllLaunches) && proof.condition.is_none();
+        proof.status == Status::Proved && (widest || !unconditionally)
+    };
+    !proofs.is_empty() && proofs.iter().filter(|p| p.property != Property::Bounds).all(is_proved)
 }
 
 impl Proof {

@@ -15,6 +15,8 @@ use crate::solve::integers::{Fact, Integers, Polynomial, Range};
 const MAX_OF_A_KIND: usize = 40;
 /// Largest number of the code that is tried as a size.
 const MAX_SIZE: i64 = 1 << 24;
+/// Least number of the code that is tried as a limit of the global size.
+const LEAST_GLOBAL: i64 = 64;
 
 /// The symbol of a scalar of an argument that is passed by value; `offset` is in bytes.
 pub fn scalar_name(position: u32, offset: u64) -> String {
@@ -95,6 +97,17 @@ fn scalars(kernel: &Kernel<'_>) -> Vec<Quantity> {
     (0..program.params.len()).filter(is_scalar).map(quantity).collect()
 }
 
+/// Numbers of elements of the arrays that are indexed.
+fn extents_of_arrays(kernel: &Kernel<'_>) -> BTreeSet<i64> {
+    let mut all = BTreeSet::new();
+    for (_, instruction) in kernel.program.instructions() {
+        if let Op::Address { steps, .. } = &instruction.op {
+            all.extend(steps.iter().filter_map(|step| i64::try_from(step.extent?).ok()));
+        }
+    }
+    all
+}
+
 /// Numbers of the code that may be meant as sizes.
 fn literals(kernel: &Kernel<'_>) -> Vec<i64> {
     let mut all = BTreeSet::new();
@@ -102,13 +115,11 @@ fn literals(kernel: &Kernel<'_>) -> Vec<i64> {
         if !kernel.is_relevant(instruction.result) || matches!(instruction.op, Op::Call(..)) {
             continue;
         }
-        if let Op::Address { steps, .. } = &instruction.op {
-            all.extend(steps.iter().filter_map(|step| i64::try_from(step.extent?).ok()));
-        }
         for operand in &instruction.operands {
             all.extend(kernel.program.constant(*operand));
         }
     }
+    all.extend(extents_of_arrays(kernel));
     all.into_iter().filter(|n| (2..=MAX_SIZE).contains(n)).collect()
 }
 
@@ -160,17 +171,29 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
     });
     all.extend(strides.take(MAX_OF_A_KIND));
     for d in &dimensions {
-        let sizes = literals(kernel).into_iter().map(Quantity::Constant);
-        for size in sizes {
-            if kernel.interface.required_local.is_none() {
-                all.push(Condition::AtMost(Quantity::LocalSize(*d), size.clone()));
-                all.push(Condition::Equal(Quantity::LocalSize(*d), size.clone()));
+        if kernel.interface.required_local.is_none() {
+            for size in extents_of_arrays(kernel) {
+                all.push(Condition::AtMost(Quantity::LocalSize(*d), Quantity::Constant(size)));
             }
-            all.push(Condition::AtMost(Quantity::GlobalSize(*d), size));
+            for size in literals(kernel) {
+                all.push(Condition::Equal(Quantity::LocalSize(*d), Quantity::Constant(size)));
+            }
+        }
+        for size in literals(kernel).into_iter().filter(|n| *n >= LEAST_GLOBAL) {
+            all.push(Condition::AtMost(Quantity::GlobalSize(*d), Quantity::Constant(size)));
         }
         all.push(Condition::Equal(Quantity::Groups(*d), Quantity::Constant(1)));
     }
     if let [x, y, ..] = dimensions[..] {
+        // Rows and columns have limits of their own.
+        let limits = |d: u8| extents_of_arrays(kernel).into_iter().map(move |n| (d, n)).collect::<Vec<_>>();
+        let at_most = |(d, n): (u8, i64)| Condition::AtMost(Quantity::LocalSize(d), Quantity::Constant(n));
+        let of_both = limits(x).into_iter().flat_map(|a| limits(y).into_iter().map(move |b| (a, b)));
+        let of_both = of_both.map(|(a, b)| Condition::all([at_most(a), at_most(b)]));
+        all.extend(of_both.filter(|_| kernel.interface.required_local.is_none()).take(MAX_OF_A_KIND));
+        let covers = |n: &Quantity, d: u8| Condition::AtLeast(n.clone(), Quantity::GlobalSize(d));
+        let of_both = scalars.iter().flat_map(|a| scalars.iter().map(move |b| (a, b)));
+        all.extend(of_both.map(|(a, b)| Condition::all([covers(a, x), covers(b, y)])).take(MAX_OF_A_KIND));
         all.push(Condition::Equal(Quantity::LocalSize(x), Quantity::LocalSize(y)));
         all.push(Condition::Equal(Quantity::GlobalSize(x), Quantity::GlobalSize(y)));
     }

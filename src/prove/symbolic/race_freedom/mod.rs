@@ -16,7 +16,9 @@
 //!   the same loops, from values that are the same. Loads are taken to be so up to the first race; of all races of an
 //!   execution, the first is not missed.
 //!
-//! What is always assumed is in [`STANDING`].
+//! What is always assumed: buffers of different arguments do not overlap, unless the program says that they may; a
+//! launch has as many dimensions as the kernel reads ids of, and its groups have one size; sizes, offsets and ids are
+//! below 2^31.
 
 mod accesses;
 mod conditions;
@@ -48,13 +50,6 @@ use self::questions::{Question, Setting};
 use self::solver::Solving;
 use crate::program::{Instruction, Op, Program};
 use crate::solve::query::in_new_context;
-
-/// What every proof assumes, a clause each.
-pub const STANDING: [&str; 3] = [
-    "buffers of different arguments do not overlap",
-    "a launch has as many dimensions as the kernel reads ids of, and its work-groups have one size",
-    "sizes, offsets and ids are below 2^31",
-];
 
 /// A property of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -318,7 +313,7 @@ impl Prover<'_, '_> {
         all
     }
 
-    /// The weakest condition under which all these questions are excluded: one, or two together.
+    /// The weakest condition under which all these questions are excluded: one, or a few together.
     fn condition(&self, questions: &mut [Question<'_, '_>]) -> Option<Condition> {
         let mut candidates = self.candidates.clone();
         let mut helps: Vec<Vec<bool>> = Vec::new();
@@ -329,18 +324,20 @@ impl Prover<'_, '_> {
         if let Some(i) = (0..candidates.len()).find(|i| all(*i)) {
             return Some(candidates.swap_remove(i));
         }
-        // One for each question.
-        let mut needed: Vec<Condition> = Vec::new();
-        for of_question in &helps {
-            if needed.iter().any(|c| candidates.iter().position(|k| k == c).is_some_and(|i| of_question[i])) {
-                continue;
+        // The first that helps for each goal, as long as there are few of them.
+        let mut needed: Vec<usize> = Vec::new();
+        for question in questions.iter_mut() {
+            for helps in question.helpful_by_goal(&candidates, &self.solving)? {
+                if needed.iter().all(|i| !helps[*i]) {
+                    needed.push(helps.iter().position(|h| *h)?);
+                }
+                if needed.len() > MOST_CONDITIONS {
+                    return None;
+                }
             }
-            needed.push(candidates[(0..candidates.len()).find(|i| of_question[*i])?].clone());
         }
-        let together = Condition::all(needed);
-        (together.parts().len() <= MOST_CONDITIONS
-            && questions.iter_mut().all(|q| q.is_excluded(Some(&together), &self.solving)))
-        .then_some(together)
+        let together = Condition::all(needed.into_iter().map(|i| candidates[i].clone()));
+        questions.iter_mut().all(|q| q.is_excluded(Some(&together), &self.solving)).then_some(together)
     }
 
     /// Whether no launch has two work-items to compare.
@@ -361,7 +358,7 @@ impl Prover<'_, '_> {
 }
 
 /// Most parts of a condition.
-const MOST_CONDITIONS: usize = 2;
+const MOST_CONDITIONS: usize = 3;
 
 fn wrapping(instruction: &Instruction) -> Wrapping {
     let what = match &instruction.op {

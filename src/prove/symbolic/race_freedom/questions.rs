@@ -19,6 +19,8 @@ use crate::solve::integers::{Fact, Integers, Polynomial, Range};
 
 /// Z3's work for one question, and for one that only names a place.
 const RLIMIT: u32 = 3_000_000;
+/// Most questions about single goals under single conditions.
+const MAX_GOALS_TIMES_CONDITIONS: usize = 1_200;
 /// Most pairs of accesses in one segment.
 const MAX_PAIRS: usize = 4_000;
 
@@ -209,7 +211,25 @@ impl<'k, 'p> Question<'k, 'p> {
 
     /// For each condition whether it excludes all goals without excluding all launches.
     pub fn helpful(&mut self, candidates: &[Condition], solving: &Solving) -> Vec<bool> {
-        let mut helps = vec![false; candidates.len()];
+        let any = self.any();
+        self.helpful_with(&[any], candidates, solving).pop().unwrap_or_default()
+    }
+
+    /// The same for each goal that is not excluded anyway; `None` if these are too many.
+    pub fn helpful_by_goal(&mut self, candidates: &[Condition], solving: &Solving) -> Option<Vec<Vec<bool>>> {
+        let mut solver = self.solver(solving);
+        let mut open: Vec<Fact> = Vec::new();
+        for goal in &self.goals {
+            if solver.check(std::slice::from_ref(&goal.fact)) != Outcome::Impossible {
+                open.push(goal.fact.clone());
+            }
+        }
+        (open.len() * candidates.len() <= MAX_GOALS_TIMES_CONDITIONS)
+            .then(|| self.helpful_with(&open, candidates, solving))
+    }
+
+    fn helpful_with(&mut self, goals: &[Fact], candidates: &[Condition], solving: &Solving) -> Vec<Vec<bool>> {
+        let mut helps = vec![vec![false; candidates.len()]; goals.len()];
         let kernel = self.context.kernel;
         for with_products in [false, true] {
             let mut facts = Vec::new();
@@ -223,14 +243,17 @@ impl<'k, 'p> Question<'k, 'p> {
             if facts.is_empty() {
                 continue;
             }
-            let any = self.any();
             let mut solver = self.solver(solving);
             for (i, fact) in facts {
-                if solving.is_over() {
-                    return helps;
+                if solver.check(std::slice::from_ref(&fact)) == Outcome::Impossible {
+                    continue;
                 }
-                helps[i] = solver.check(&[fact.clone(), any.clone()]) == Outcome::Impossible
-                    && solver.check(&[fact]) != Outcome::Impossible;
+                for (of_goal, goal) in helps.iter_mut().zip(goals) {
+                    if solving.is_over() {
+                        return helps;
+                    }
+                    of_goal[i] = solver.check(&[fact.clone(), goal.clone()]) == Outcome::Impossible;
+                }
             }
         }
         helps

@@ -10,8 +10,9 @@ use kassay_suite::schedule::Schedule;
 use super::super::style::{self, Paint, Style, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::source::pad;
-use super::{heading, notes, title};
+use super::{heading, notes, proofs, title};
 use crate::result::Location;
+use crate::result::proofs::are_race_free;
 use crate::result::check::{
     Access, Amplification, CheckResult, Finding, FindingKind, HoldsFor, HostLaunch, Memory, Mode, Scope, Verdict,
     Witness, lockstep,
@@ -37,9 +38,12 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     }
     out.push('\n');
     out.push_str(&writer.verdict());
-    // Only a clean verdict can be extended to other values.
+    out.push_str(&proofs::proofs(&result.proofs, result.header.words(), view.verbose, style));
+    // Only a clean verdict can be extended to other values, and a proof for all launches extends it further.
     let amplification = result.amplification.as_ref();
-    if let Some(amplification) = amplification.filter(|_| view.verbose || result.verdict == Verdict::Clean) {
+    let is_extended = are_race_free(&result.proofs, true);
+    let extends = |_: &&Amplification| view.verbose || (result.verdict == Verdict::Clean && !is_extended);
+    if let Some(amplification) = amplification.filter(extends) {
         out.push_str(&writer.amplification(amplification, if view.verbose { usize::MAX } else { REASONS_SHOWN }));
     }
     if view.verbose {

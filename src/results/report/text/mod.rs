@@ -15,6 +15,7 @@ mod mcdc;
 mod mutants;
 mod mutate;
 mod mutate_set;
+mod proofs;
 mod run;
 mod schedule;
 mod sets;

@@ -10,6 +10,7 @@ mod common;
 mod device_races;
 mod fault_variants;
 mod findings;
+mod proofs;
 mod scheduling;
 mod splits;
 mod support;

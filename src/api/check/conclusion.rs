@@ -134,7 +134,7 @@ impl Judging<'_, '_> {
             Proving::Briefly => self.prove(cases, budget.share(PROVING_SHARE), &mut notes)?,
             Proving::Long => self.prove(cases, budget, &mut notes)?,
         };
-        proofs::refute(&mut proofs, &findings, opened.is_suite());
+        notes.extend(proofs::refute(&mut proofs, &findings, opened.is_suite()));
         let launches = simulators.iter().map(|s| s.launches).sum();
         Ok(CheckResult {
             header: self.header(),

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use kassay_base::error::Result;
+use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::DebugLocation;
 use kassay_model::condition::Condition;
 use kassay_model::interface::Interface;
 use kassay_model::words::Words;
-use kassay_prove::program::{Program, Region, promoted, reader};
+use kassay_prove::program::{Instruction, Op, Program, Region, promoted, reader};
 use kassay_prove::symbolic::race_freedom::{self, Doubt, HoldsFor, Site, Unsupported, Verdict, Wrapping};
 use kassay_results::result::check::{Finding, FindingKind, Memory, Scope};
 use kassay_results::result::proofs::{Proof, Property, ProvedFor, STANDING, Status};
@@ -38,7 +39,27 @@ pub fn prove(
     };
     let found = race_freedom::prove(&program, interface, &scopes(launches), &is_met, deadline);
     let reporting = Reporting { program: &program, interface, source, words: Words::of(source) };
-    Ok(found.into_iter().map(|proof| reporting.proof(proof)).collect())
+    let mut proofs: Vec<Proof> = found.into_iter().map(|proof| reporting.proof(proof)).collect();
+    rest_on_each_other(&mut proofs, &program, reporting.words);
+    Ok(proofs)
+}
+
+/// Lists what properties need of others that are not proved: the same value for all is loaded only where nobody races.
+fn rest_on_each_other(proofs: &mut [Proof], program: &Program, words: Words) {
+    let is_proved = |scope: Scope| {
+        proofs.iter().any(|p| (p.property, p.scope, p.status) == (Property::RaceFreedom, Some(scope), Status::Proved))
+    };
+    let (within, between) = (is_proved(Scope::IntraGroup), is_proved(Scope::InterGroup));
+    let is_barrier = |i: &Instruction| matches!(&i.op, Op::Call(_, base) if builtins::family(base) == Some(Family::Barrier));
+    let has_barriers = program.instructions().any(|(_, i)| is_barrier(i));
+    for proof in proofs.iter_mut().filter(|proof| proof.status == Status::Proved) {
+        let needs = match (proof.property, proof.scope) {
+            (Property::Convergence, _) if has_barriers && !(within && between) => "no work-items race",
+            (Property::RaceFreedom, Some(Scope::IntraGroup)) if !between => "work-items of different groups do not race",
+            _ => continue,
+        };
+        proof.preconditions.push(words.say(needs).into_owned());
+    }
 }
 
 /// All launches, then those with the work-group size of the given ones, then those, as far as they are alike.
@@ -134,7 +155,7 @@ impl Reporting<'_> {
             let many = if lines.len() == 1 { "line" } else { "lines" };
             let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
             let of = if file == self.source { String::new() } else { format!(" of {file}") };
-            all.push(format!("integers do not overflow in {many} {lines}{of}"));
+            all.push(format!("integers fit their types in {many} {lines}{of}"));
         }
         all
     }
@@ -192,8 +213,10 @@ impl Reporting<'_> {
 }
 
 /// Enters what the runs showed: a finding that contradicts a property refutes it, whatever was proved, as the input
-/// need not keep to what proofs assume. `conditions_hold`: the inputs meet the conditions of proofs.
-pub fn refute(proofs: &mut [Proof], findings: &[Finding], conditions_hold: bool) {
+/// need not keep to what proofs assume. `conditions_hold`: the inputs meet the conditions of proofs. Returns what is to
+/// be said of proofs that are contradicted.
+pub fn refute(proofs: &mut [Proof], findings: &[Finding], conditions_hold: bool) -> Vec<String> {
+    let mut notes = Vec::new();
     for proof in proofs {
         let contradicts = |finding: &&Finding| match proof.property {
             Property::Convergence => finding.kind == FindingKind::BarrierDivergence,
@@ -208,11 +231,21 @@ pub fn refute(proofs: &mut [Proof], findings: &[Finding], conditions_hold: bool)
         let Some(finding) = findings.iter().filter(|f| f.unless.is_none() && !conditional).find(contradicts) else {
             continue;
         };
+        if proof.status == Status::Proved {
+            let input = finding.input.as_deref().unwrap_or("of the first pass");
+            notes.push(format!(
+                "the input \"{input}\" contradicts the proof of {}: it does not keep to what the proof assumes, or the \
+                 proof is wrong, which would be a fault of kassay",
+                proof.subject()
+            ));
+        }
         proof.status = Status::Refuted;
+        proof.condition = None;
         proof.holds_for = None;
         proof.local_size = None;
         proof.preconditions.clear();
         proof.why_not = vec![finding.message.clone()];
         proof.counterexample = finding.input.clone();
     }
+    notes
 }

@@ -276,8 +276,10 @@ pub struct Program {
     pub roots: Vec<Vec<Region>>,
     /// Constants with parts that are undefined or whose value is not known here.
     pub undefined: HashSet<ValueId>,
-    /// Results of volatile loads, which must not be merged or dropped.
+    /// Results of volatile loads and of atomic ones, which must not be merged or dropped.
     pub volatile: HashSet<ValueId>,
+    /// Results of atomics that are none for all work-items of the device, by their scope.
+    pub narrow_atomics: HashSet<ValueId>,
     /// Whether all work-groups of a launch have the same size, as before OpenCL 2.0.
     pub uniform_groups: bool,
     /// Whether barriers wait only for work-items that have not returned, as in CUDA.

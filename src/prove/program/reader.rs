@@ -20,6 +20,9 @@ use super::{Code, Definition, End, Instruction, Kind, Op, Program, Region, Shape
 /// Contents of larger variables are not read, in bytes.
 const MAX_CONTENT_BYTES: u64 = 1 << 24;
 
+/// LLVM's names of the scopes that contain all work-items of a device.
+const WIDE_SCOPES: [&str; 5] = ["", "device", "agent", "all_svm_devices", "system"];
+
 struct Reader<'m> {
     layout: DataLayout<'m>,
     values: Vec<Definition>,
@@ -29,6 +32,7 @@ struct Reader<'m> {
     globals: HashMap<Global<'m>, usize>,
     undefined: HashSet<ValueId>,
     volatile: HashSet<ValueId>,
+    narrow_atomics: HashSet<ValueId>,
 }
 
 /// Reads the kernel `entry` of a promoted module.
@@ -48,6 +52,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         globals: HashMap::new(),
         undefined: HashSet::new(),
         volatile: HashSet::new(),
+        narrow_atomics: HashSet::new(),
     };
     let found = PointsTo::find_without_sharing(&[function]);
     let by_value = (0..function.param_count()).map(|i| reader.by_value(function, i)).collect();
@@ -89,6 +94,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         roots,
         undefined: reader.undefined,
         volatile: reader.volatile,
+        narrow_atomics: reader.narrow_atomics,
         uniform_groups: has_uniform_groups(function),
         skips_returned: cpp_names::is_of_cuda(module),
         may_share: (0..function.param_count()).map(|p| implicit::may_share(function, p)).collect(),
@@ -258,8 +264,11 @@ impl<'m> Reader<'m> {
             _ => self.plain(inst, opcode).unwrap_or(Op::Other),
         };
         let result = self.ids[&inst.value()];
-        if opcode == Opcode::LLVMLoad && inst.is_volatile() {
+        if opcode == Opcode::LLVMLoad && (inst.is_volatile() || inst.is_atomic()) {
             self.volatile.insert(result);
+        }
+        if inst.is_atomic() && !WIDE_SCOPES.iter().any(|scope| inst.is_in_scope(scope)) {
+            self.narrow_atomics.insert(result);
         }
         let operands = raw.into_iter().map(|o| self.value(o)).collect();
         Instruction {

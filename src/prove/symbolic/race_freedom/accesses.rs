@@ -43,6 +43,8 @@ const LOCAL_FENCE: i64 = 1;
 const GLOBAL_FENCE: i64 = 2;
 /// `memory_scope_work_item`, which orders nothing between work-items.
 const SCOPE_WORK_ITEM: i64 = 0;
+/// `memory_scope_sub_group`.
+const SCOPE_SUB_GROUP: i64 = 4;
 
 /// Returns the barrier that an instruction is. Flags that are no constant order nothing.
 pub fn barrier_of(program: &Program, instruction: &Instruction) -> Result<Option<Barrier>, Unsupported> {
@@ -54,7 +56,7 @@ pub fn barrier_of(program: &Program, instruction: &Instruction) -> Result<Option
         Some(Family::Barrier) => {
             let constant = |i: usize| program.constant(*instruction.operands.get(i)?);
             let flags = match constant(1) {
-                Some(SCOPE_WORK_ITEM) => 0,
+                Some(SCOPE_WORK_ITEM | SCOPE_SUB_GROUP) => 0,
                 _ => constant(0).unwrap_or(0),
             };
             let (local, global) = (flags & LOCAL_FENCE != 0, flags & GLOBAL_FENCE != 0);
@@ -116,9 +118,14 @@ pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Acce
         Op::Load => vec![plain(Mode::Read, operands[0], program.shape(instruction.result).bytes().max(1))],
         Op::Store => vec![plain(Mode::Write, operands[1], program.shape(operands[0]).bytes().max(1))],
         Op::AtomicRmw(_) | Op::CompareExchange => {
-            vec![plain(Mode::Atomic(AtomicFor::All), operands[0], program.shape(operands[1]).bytes())]
+            let narrow = program.narrow_atomics.contains(&instruction.result);
+            let within = if narrow { AtomicFor::Itself } else { AtomicFor::All };
+            vec![plain(Mode::Atomic(within), operands[0], program.shape(operands[1]).bytes())]
         }
         Op::Call(name, base) => {
+            if name.is_empty() {
+                return unsupported("inline assembly");
+            }
             let family = builtins::family(base);
             match family {
                 Some(Family::AsyncCopy | Family::EventWait) => return unsupported("asynchronous copies"),
@@ -202,7 +209,7 @@ fn result_bytes(program: &Program, instruction: &Instruction) -> u64 {
 }
 
 /// Whether the result of an atomic operation on one place differs for each work-item that executes it, if all
-/// operations there are of this kind: additions of a constant with one sign.
+/// operations there are of this kind: increments, or decrements. (Greater steps come back to a number sooner.)
 pub fn counts(program: &Program, instruction: &Instruction) -> Option<bool> {
     let constant = |i: usize| program.constant(*instruction.operands.get(i)?);
     let (operation, addend) = match &instruction.op {
@@ -220,8 +227,8 @@ pub fn counts(program: &Program, instruction: &Instruction) -> Option<bool> {
     match (operation, addend) {
         (Operation::Inc, _) => Some(true),
         (Operation::Dec, _) => Some(false),
-        (Operation::Add, Some(n)) if n != 0 => Some(n > 0),
-        (Operation::Sub, Some(n)) if n != 0 => Some(n < 0),
+        (Operation::Add, Some(n @ (1 | -1))) => Some(n > 0),
+        (Operation::Sub, Some(n @ (1 | -1))) => Some(n < 0),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kassay_model::condition::{Condition, IndexBuffer, Quantity};
-use kassay_model::interface::ArgKind;
+use kassay_model::interface::{ArgKind, Type};
 
 use super::kernel::Kernel;
 use super::launch::Launch;
@@ -18,9 +18,9 @@ const MAX_SIZE: i64 = 1 << 24;
 /// Least number of the code that is tried as a limit of the global size.
 const LEAST_GLOBAL: i64 = 64;
 
-/// The symbol of a scalar of an argument that is passed by value; `offset` is in bytes.
-pub fn scalar_name(position: u32, offset: u64) -> String {
-    format!("argument {position}+{offset}")
+/// The symbol of an integer of `bits` bits in an argument that is passed by value; `offset` is in bytes.
+pub fn scalar_name(position: u32, offset: u64, bits: u32) -> String {
+    format!("argument {position}+{offset}, {bits} bits")
 }
 
 /// The condition as a fact, where it is one about sizes and scalars.
@@ -66,7 +66,11 @@ fn number(quantity: &Quantity, kernel: &Kernel<'_>, launch: &Launch, integers: &
                 Kind::Int(bits @ 2..=64) => bits,
                 _ => return None,
             };
-            integers.symbol(&scalar_name(scalar.position, scalar.offset), Range::signed(bits))
+            let value = integers.symbol(&scalar_name(scalar.position, scalar.offset, bits), Range::signed(bits));
+            match is_unsigned(kernel, scalar.position) {
+                true => integers.unsigned_value(&value, bits),
+                false => value,
+            }
         }
         Quantity::GlobalSize(d) => launch.size(Id::GlobalSize, usize::from(*d)).clone(),
         Quantity::LocalSize(d) => launch.size(Id::LocalSize, usize::from(*d)).clone(),
@@ -80,6 +84,12 @@ fn number(quantity: &Quantity, kernel: &Kernel<'_>, launch: &Launch, integers: &
             integers.multiply(&a, &b)
         }
     })
+}
+
+/// Whether the source calls an argument unsigned.
+fn is_unsigned(kernel: &Kernel<'_>, position: u32) -> bool {
+    let arg = kernel.interface.args.get(position as usize);
+    arg.is_some_and(|a| matches!(&a.kind, ArgKind::Value(Type::Scalar(scalar)) if !scalar.is_signed()))
 }
 
 /// The scalars on which addresses, branches or barriers depend.
@@ -155,6 +165,11 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
     let mut all = Vec::new();
     for n in &scalars {
         all.extend([0, 1].map(|least| Condition::AtLeast(n.clone(), Quantity::Constant(least))));
+        if let Quantity::Scalar(scalar) = n
+            && is_unsigned(kernel, scalar.position)
+        {
+            all.push(Condition::AtMost(n.clone(), Quantity::Constant(i64::from(i32::MAX))));
+        }
         for d in &dimensions {
             for size in [Quantity::GlobalSize(*d), Quantity::LocalSize(*d)] {
                 all.push(Condition::AtLeast(n.clone(), size.clone()));

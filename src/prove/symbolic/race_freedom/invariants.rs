@@ -1,5 +1,5 @@
 //! What holds whenever a loop's header is reached: guessed, and kept as long as one work-item's execution allows no
-//! other (Houdini: FLANAGAN AND LEINO 2001).
+//! other (HOUDINI).
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,9 @@ use super::encode::{Context, Encoder, HeaderValues, Value};
 use super::kernel::Kernel;
 use super::launch::{Item, Scope, Shape};
 use super::segments::Cut;
-use super::solver::{Outcome, Solving};
+use super::solver::{KnowingSolver, Outcome, Solving};
 use crate::program::{Definition, Op, ValueId};
+use crate::solve::houdini::keep_confirmed;
 use crate::solve::integers::{Fact, Integers, Polynomial};
 use kassay_ir::llvm::Opcode;
 
@@ -75,38 +76,9 @@ pub fn find(
     }
     let facts = integers.facts();
     let mut solver = solving.solver(&facts, RLIMIT);
-    loop {
-        let mut wrong = None;
-        for (i, guess) in guesses.iter().enumerate() {
-            let known = |others: &dyn Fn(&Guess) -> bool| -> Vec<Fact> {
-                guesses.iter().filter(|g| others(g)).map(|g| g.reach.implies(&g.holds)).collect()
-            };
-            let before = known(&|g| g.position < guess.position);
-            let mut enters = before.clone();
-            enters.extend([guess.reach.clone(), guess.at_entry.negated()]);
-            if solver.check(&enters) != Outcome::Impossible {
-                wrong = Some(i);
-                break;
-            }
-            let body = &kernel.graph.loops[guess.l].body;
-            let inside = known(&|g| {
-                g.position < guess.position || body.contains(&kernel.graph.order[g.position])
-            });
-            let kept = guess.kept.iter().all(|(taken, holds)| {
-                let mut question = inside.clone();
-                question.extend([taken.clone(), holds.negated()]);
-                solver.check(&question) == Outcome::Impossible
-            });
-            if !kept {
-                wrong = Some(i);
-                break;
-            }
-        }
-        match wrong {
-            Some(i) => _ = guesses.remove(i),
-            None => break,
-        }
-    }
+    keep_confirmed(&mut guesses, |guesses| {
+        guesses.iter().position(|guess| !guess.is_confirmed(guesses, kernel, &mut solver)).into_iter().collect()
+    });
     let mut found = none.clone();
     for guess in guesses {
         found[guess.l].push(guess.invariant);
@@ -125,6 +97,27 @@ struct Guess {
     at_entry: Fact,
     /// By back edge: when it is taken, and whether the invariant holds then.
     kept: Vec<(Fact, Fact)>,
+}
+
+impl Guess {
+    /// Whether it holds where the loop is entered, if the guesses about earlier loops hold, and is kept by each iteration,
+    /// if those about this loop and the ones in it hold, too.
+    fn is_confirmed(&self, all: &[Guess], kernel: &Kernel<'_>, solver: &mut KnowingSolver) -> bool {
+        let known = |is_meant: &dyn Fn(&Guess) -> bool| -> Vec<Fact> {
+            all.iter().filter(|g| is_meant(g)).map(|g| g.reach.implies(&g.holds)).collect()
+        };
+        let mut enters = known(&|g| g.position < self.position);
+        enters.extend([self.reach.clone(), self.at_entry.negated()]);
+        let body = &kernel.graph.loops[self.l].body;
+        let inside = known(&|g| g.position < self.position || body.contains(&kernel.graph.order[g.position]));
+        let mut is_impossible = |facts: &[Fact]| solver.check(facts) == Outcome::Impossible;
+        is_impossible(&enters)
+            && self.kept.iter().all(|(taken, holds)| {
+                let mut question = inside.clone();
+                question.extend([taken.clone(), holds.negated()]);
+                is_impossible(&question)
+            })
+    }
 }
 
 /// What may hold of the `phi`s of a header.

@@ -84,6 +84,12 @@ impl<'p> Kernel<'p> {
         }
     }
 
+    /// Whether it has arrays of known size.
+    pub fn has_arrays(&self) -> bool {
+        let is_alloca = |(_, i): (_, &Instruction)| matches!(i.op, Op::Alloca(_));
+        !self.program.variables.is_empty() || self.program.instructions().any(is_alloca)
+    }
+
     /// Whether all that writes an object of global memory, anywhere in the kernel, counts up, or all counts down.
     pub fn is_counter(&self, region: Region, up: bool) -> bool {
         let written = self.program.blocks.iter().zip(&self.accesses);

@@ -1,6 +1,6 @@
 //! Proofs that no launch of a kernel races, for all arguments, contents of buffers and sizes.
 //!
-//! Two work-items are encoded side by side (the two-thread reduction of BETTS ET AL. 2012): if no two of them can
+//! Two work-items are encoded side by side (the two-thread reduction of BETTS): if no two of them can
 //! access one place in one barrier interval, one of them writing, none of any number do. Between groups that is one
 //! question about the whole kernel; within a group it is one about each *segment*, from one barrier to the next
 //! (`segments`). Questions are asked of mathematical integers (`crate::solve::integers`); which operations have to fit
@@ -189,8 +189,7 @@ type Segments = Vec<(Option<NodeId>, Memory)>;
 
 impl Prover<'_, '_> {
     fn all(&mut self, scopes: &[HoldsFor]) -> Vec<Proof> {
-        let mut proofs = Vec::new();
-        let mut divergent = false;
+        let mut proofs: Vec<Proof> = Vec::new();
         for property in [
             Property::Convergence,
             Property::RaceFreedom(Scope::IntraGroup),
@@ -198,17 +197,45 @@ impl Prover<'_, '_> {
             Property::Bounds,
         ] {
             let (begun, queries) = (Instant::now(), self.solving.queries());
-            let (verdict, holds_for) = match property {
-                Property::RaceFreedom(Scope::IntraGroup) if divergent => {
-                    (Verdict::Divergent, HoldsFor::AllLaunches)
-                }
+            let (verdict, holds_for) = match (property, proofs.first()) {
+                (Property::RaceFreedom(Scope::IntraGroup), Some(convergence)) => self.converging(convergence, scopes),
                 _ => self.widest(property, scopes),
             };
-            divergent |= property == Property::Convergence && !matches!(verdict, Verdict::Proved { .. });
+            // What serves one question may serve the next.
+            if let Verdict::Proved { condition: Some(condition), .. } = &verdict {
+                self.candidates.retain(|candidate| candidate != condition);
+                self.candidates.insert(0, condition.clone());
+            }
             let queries = self.solving.queries() - queries;
             proofs.push(Proof { property, verdict, holds_for, queries, milliseconds: elapsed(begun) });
         }
         proofs
+    }
+
+    /// Proves race freedom within groups where barriers converge, which it needs: under the same condition, for the same
+    /// launches at most.
+    fn converging(&self, convergence: &Proof, scopes: &[HoldsFor]) -> (Verdict, HoldsFor) {
+        let needed = match &convergence.verdict {
+            Verdict::Proved { condition, .. } => condition,
+            Verdict::Vacuous => return (Verdict::Vacuous, convergence.holds_for),
+            _ => return (Verdict::Divergent, HoldsFor::AllLaunches),
+        };
+        let from = scopes.iter().position(|scope| *scope == convergence.holds_for).unwrap_or(0);
+        let (mut verdict, holds_for) = self.widest(Property::RaceFreedom(Scope::IntraGroup), &scopes[from..]);
+        if let (Verdict::Proved { condition, wrapping }, Verdict::Proved { wrapping: others, .. }) =
+            (&mut verdict, &convergence.verdict)
+        {
+            let mut parts: Vec<Condition> = Vec::new();
+            for part in needed.iter().chain(condition.iter()).flat_map(Condition::parts) {
+                if !parts.contains(part) {
+                    parts.push(part.clone());
+                }
+            }
+            *condition = (!parts.is_empty()).then(|| Condition::all(parts));
+            let all: BTreeSet<Wrapping> = wrapping.iter().chain(others).cloned().collect();
+            *wrapping = all.into_iter().collect();
+        }
+        (verdict, holds_for)
     }
 
     /// Proves a property for the first of the scopes for which it can be proved, without a condition if possible.
@@ -241,7 +268,7 @@ impl Prover<'_, '_> {
         let mut open = Vec::new();
         let mut asked = 0usize;
         for mut question in self.questions(setting, property)? {
-            asked += usize::from(!question.is_settled());
+            asked += usize::from(question.considered);
             if self.solving.is_over() {
                 return Ok(Verdict::Late);
             }

@@ -38,6 +38,8 @@ pub struct Site {
 /// Something that must not happen, with what takes part in it.
 struct Goal {
     fact: Fact,
+    /// When both come there at all.
+    both: Fact,
     first: Site,
     second: Site,
 }
@@ -62,6 +64,8 @@ pub struct Question<'k, 'p> {
     two: Fact,
     goals: Vec<Goal>,
     start: Option<NodeId>,
+    /// Whether anything had to be excluded, be it by ranges alone.
+    pub considered: bool,
 }
 
 /// Where a question is asked.
@@ -91,17 +95,19 @@ impl<'k, 'p> Question<'k, 'p> {
         let context = setting.context(scope, (start, cut), &mut integers)?;
         let first = Encoder::encode(&context, Item::First, &mut integers)?.accesses;
         let second = Encoder::encode(&context, Item::Second, &mut integers)?.accesses;
-        let mut goals = Vec::new();
+        let (mut goals, mut considered) = (Vec::new(), false);
         for (i, a) in first.iter().enumerate() {
             // The other order is the same with the work-items exchanged.
             for b in &second[i..] {
                 if !a.mode.conflicts(b.mode, scope) {
                     continue;
                 }
+                considered = true;
                 let meet = meet(kernel, a, b, memory, &mut integers);
-                let fact = Fact::all([meet, a.reach.clone(), b.reach.clone()]);
+                let both = a.reach.and(&b.reach);
+                let fact = meet.and(&both);
                 if !fact.is_false() {
-                    goals.push(Goal { fact, first: site(a), second: site(b) });
+                    goals.push(Goal { fact, both, first: site(a), second: site(b) });
                 }
                 if goals.len() > MAX_PAIRS {
                     return Err(Unsupported::new("more than 4,000 pairs of accesses", None));
@@ -110,7 +116,7 @@ impl<'k, 'p> Question<'k, 'p> {
         }
         let two = context.launch.are_two(&mut integers);
         distinguish(kernel, scope, &first, &second, &mut integers);
-        Ok(Question { context, integers, two, goals, start })
+        Ok(Question { context, integers, two, goals, start, considered })
     }
 
     /// Asks whether two work-items of a group may come to different barriers from `start` on.
@@ -138,12 +144,12 @@ impl<'k, 'p> Question<'k, 'p> {
                 };
                 let fact = reach.and(other_reach);
                 if is_apart && !fact.is_false() {
-                    goals.push(Goal { fact, first: event_site(*event, kernel), second: event_site(*other, kernel) });
+                    goals.push(Goal { fact, both: Fact::True, first: event_site(*event, kernel), second: event_site(*other, kernel) });
                 }
             }
         }
         let two = context.launch.are_two(&mut integers);
-        Ok(Question { context, integers, two, goals, start })
+        Ok(Question { context, integers, two, goals, start, considered: true })
     }
 
     /// Asks whether a work-item may access an array of known size outside of it.
@@ -152,10 +158,15 @@ impl<'k, 'p> Question<'k, 'p> {
         let mut integers = Integers::default();
         let context = setting.context(Scope::InterGroup, (None, Cut::Never), &mut integers)?;
         let accesses = Encoder::encode(&context, Item::First, &mut integers)?.accesses;
-        let mut goals = Vec::new();
+        let (mut goals, mut considered) = (Vec::new(), false);
         for access in &accesses {
             for place in &access.places {
                 let Base::Object(region) = place.base else { continue };
+                considered |= region == Region::Unknown || kernel.bytes(region).is_some();
+                if region == Region::Unknown && kernel.has_arrays() {
+                    let fact = access.reach.and(&place.when);
+                    goals.push(Goal { both: fact.clone(), fact, first: site(access), second: site(access) });
+                }
                 let Some(bytes) = kernel.bytes(region) else { continue };
                 let last = Polynomial::constant(i128::from(bytes) - i128::from(access.bytes));
                 let within = integers.at_most(&Polynomial::default(), &place.offset);
@@ -163,11 +174,11 @@ impl<'k, 'p> Question<'k, 'p> {
                 let fact = Fact::all([access.reach.clone(), place.when.clone(), within.negated()]);
                 if !fact.is_false() {
                     let site = Site { region: Some(region), ..site(access) };
-                    goals.push(Goal { fact, first: site.clone(), second: site });
+                    goals.push(Goal { fact, both: access.reach.clone(), first: site.clone(), second: site });
                 }
             }
         }
-        Ok(Question { context, integers, two: Fact::True, goals, start: None })
+        Ok(Question { context, integers, two: Fact::True, goals, start: None, considered })
     }
 
     /// Whether nothing has to be asked.
@@ -231,6 +242,8 @@ impl<'k, 'p> Question<'k, 'p> {
     fn helpful_with(&mut self, goals: &[Fact], candidates: &[Condition], solving: &Solving) -> Vec<Vec<bool>> {
         let mut helps = vec![vec![false; candidates.len()]; goals.len()];
         let kernel = self.context.kernel;
+        // A condition under which nobody comes there is none that a host would keep to.
+        let both = Fact::any(self.goals.iter().map(|goal| goal.both.clone()));
         for with_products in [false, true] {
             let mut facts = Vec::new();
             for (i, condition) in candidates.iter().enumerate() {
@@ -245,7 +258,7 @@ impl<'k, 'p> Question<'k, 'p> {
             }
             let mut solver = self.solver(solving);
             for (i, fact) in facts {
-                if solver.check(std::slice::from_ref(&fact)) == Outcome::Impossible {
+                if solver.check(&[fact.clone(), both.clone()]) == Outcome::Impossible {
                     continue;
                 }
                 for (of_goal, goal) in helps.iter_mut().zip(goals) {
@@ -298,12 +311,10 @@ impl<'k, 'p> Setting<'k, 'p> {
             return Ok(Vec::new());
         }
         let mut outside = Vec::new();
-        for Obligation { instruction, value, bits, reach } in obligations {
-            let Range { low, high } = Range::signed(bits);
-            let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
-            let fits = integers.at_most(&Polynomial::constant(low), &value);
-            let fits = fits.and(&integers.at_most(&value, &Polynomial::constant(high)));
-            outside.push((instruction, reach.and(&fits.negated())));
+        for Obligation { instruction, value, range: Range { low, high }, reach } in obligations {
+            let low = low.map_or(Fact::True, |low| integers.at_most(&Polynomial::constant(low), &value));
+            let high = high.map_or(Fact::True, |high| integers.at_most(&value, &Polynomial::constant(high)));
+            outside.push((instruction, reach.and(&low.and(&high).negated())));
         }
         let assumed = condition.and_then(|c| conditions::fact(c, self.kernel, &context.launch, &mut integers));
         let facts = integers.facts();

@@ -19,6 +19,7 @@ pub struct Uniformity {
     branches: HashSet<BlockIndex>,
     /// Numbers of the loops that work-items may leave in different iterations.
     exits: HashSet<usize>,
+    /// Arguments passed by value of which work-items change their copies differently.
     private: HashSet<Region>,
     /// By block: the branches that decide, directly or not, whether it is executed.
     deciders: Vec<BTreeSet<BlockIndex>>,
@@ -109,10 +110,12 @@ impl Uniformity {
         let taken = instruction.operands.iter().any(|o| self.values.contains(o));
         match &instruction.op {
             Op::AtomicRmw(_) | Op::CompareExchange => true,
-            Op::Call(_, base) => {
+            Op::Call(name, base) => {
                 let depends = |effect| builtins::has(base, effect);
+                // Of functions that are not OpenCL's, such as clocks, nothing is known.
+                let is_known = name.starts_with("_Z") || name.starts_with("llvm.");
                 let loads = || instruction.operands.iter().any(|o| self.loads_apart(program, *o));
-                taken || depends(Effect::VariesWithinGroup) || depends(Effect::DependsOnOthers) || loads()
+                taken || !is_known || name.contains("cycle") || depends(Effect::VariesWithinGroup) || depends(Effect::DependsOnOthers) || loads()
             }
             Op::Load => taken || self.loads_apart(program, instruction.operands[0]),
             Op::Alloca(_) => false,
@@ -127,8 +130,10 @@ impl Uniformity {
         if program.shape(pointer).kind != crate::program::Kind::Pointer {
             return false;
         }
+        // Arrays of a work-item may have parts that are never set.
         let roots = Uniformity::roots(program, pointer);
-        roots.is_empty() || roots.iter().any(|r| *r == Region::Unknown || self.private.contains(r))
+        let differs = |r: &Region| matches!(r, Region::Unknown | Region::Private(_)) || self.private.contains(r);
+        roots.is_empty() || roots.iter().any(differs)
     }
 
     /// Whether a `phi` depends on a branch at which work-items part, or on when they leave a loop.
@@ -158,12 +163,13 @@ impl Uniformity {
         if !(taken || computed || parted()) {
             return;
         }
-        for root in Uniformity::roots(program, pointer) {
-            let by_value = |p: u32| program.by_value.get(p as usize).copied().flatten().is_some();
-            if matches!(root, Region::Private(_)) || matches!(root, Region::Argument(p) if by_value(p)) {
-                self.private.insert(root);
-            }
+        let by_value = |p: &u32| program.by_value.get(*p as usize).copied().flatten().is_some();
+        let roots = Uniformity::roots(program, pointer);
+        if roots.is_empty() || roots.contains(&Region::Unknown) {
+            let all = (0..program.params.len() as u32).filter(by_value);
+            self.private.extend(all.map(Region::Argument));
         }
+        self.private.extend(roots.into_iter().filter(|root| matches!(root, Region::Argument(p) if by_value(p))));
     }
 }
 

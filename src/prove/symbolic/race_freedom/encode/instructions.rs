@@ -29,8 +29,12 @@ impl<'p> Encoder<'_, '_, 'p> {
                 Value::unknown(self.integers, shape, &name)
             }
         };
-        if let (Value::Number(number), Kind::Int(bits)) = (&value, shape.kind) {
-            self.must_fit(instruction, number, bits);
+        if let Kind::Int(bits) = shape.kind {
+            let lanes = match &value {
+                Value::Lanes(lanes) => lanes.as_slice(),
+                scalar => std::slice::from_ref(scalar),
+            };
+            lanes.iter().filter_map(Value::number).for_each(|number| self.must_fit(instruction, number, bits));
         }
         self.operands_must_fit(instruction, &args);
         Ok(value)
@@ -40,11 +44,14 @@ impl<'p> Encoder<'_, '_, 'p> {
     fn operands_must_fit(&mut self, instruction: &'p Instruction, args: &[Value]) {
         let Op::Call(name, base) = &instruction.op else { return };
         let Some(function) = Function::of(name, base).filter(|f| matches!(f.base, "mul24" | "mad24")) else { return };
-        let (bits, least) = if function.is_signed { (24, None) } else { (25, Some(0)) };
-        for value in args.iter().take(2).filter_map(Value::number) {
-            let range = self.integers.range(value);
-            if !range.is_within(Range { low: least.or(Range::signed(bits).low), ..Range::signed(bits) }) {
-                self.obligations.push(Obligation { instruction, value: value.clone(), bits, reach: self.here.clone() });
+        let range = if function.is_signed { Range::signed(24) } else { Range::new(0, (1 << 24) - 1) };
+        for arg in args.iter().take(2) {
+            match arg {
+                Value::Number(number) => self.must_be_in(instruction, number, range),
+                Value::Lanes(lanes) => {
+                    lanes.iter().filter_map(Value::number).for_each(|n| self.must_be_in(instruction, n, range));
+                }
+                _ => {}
             }
         }
     }
@@ -57,8 +64,19 @@ impl<'p> Encoder<'_, '_, 'p> {
                 | Op::Cast(Opcode::LLVMTrunc)
                 | Op::Call(..)
         );
-        if can_wrap && !self.integers.range(value).is_within(Range::signed(bits)) {
-            self.obligations.push(Obligation { instruction, value: value.clone(), bits, reach: self.here.clone() });
+        if can_wrap {
+            self.must_be_in(instruction, value, Range::signed(bits));
+        }
+    }
+
+    /// Notes that a value that is extended as an unsigned number has to be natural.
+    pub(super) fn must_be_natural(&mut self, instruction: &'p Instruction, value: &Polynomial) {
+        self.must_be_in(instruction, value, Range::from(0));
+    }
+
+    fn must_be_in(&mut self, instruction: &'p Instruction, value: &Polynomial, range: Range) {
+        if !self.integers.range(value).is_within(range) {
+            self.obligations.push(Obligation { instruction, value: value.clone(), range, reach: self.here.clone() });
         }
     }
 
@@ -338,7 +356,7 @@ impl<'p> Encoder<'_, '_, 'p> {
             let offset = self.integers.add(&place.offset, &Polynomial::constant(lane * bytes));
             let member = match (region, offset.as_constant()) {
                 (Region::Argument(position), Some(at)) if kernel.is_by_value(position) => {
-                    u64::try_from(at).ok().map(|at| super::super::conditions::scalar_name(position, at))
+                    u64::try_from(at).ok().map(|at| super::super::conditions::scalar_name(position, at, bits))
                 }
                 _ => None,
             };

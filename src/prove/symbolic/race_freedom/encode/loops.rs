@@ -110,14 +110,18 @@ impl<'p> Encoder<'_, '_, 'p> {
     }
 
     /// `entered + k * step` for a `phi` that gains the same in each iteration.
-    fn closed_form(&mut self, phi: &Instruction, entered: &Value, l: usize, copy: Copy, form: Form) -> Option<Value> {
+    fn closed_form(&mut self, phi: &'p Instruction, entered: &Value, l: usize, copy: Copy, form: Form) -> Option<Value> {
         let steps = self.steps(phi, l)?;
         match entered {
             Value::Number(entered) => {
                 let step = self.step(&steps, copy)?;
                 let k = self.iterations(l, copy, form);
                 let gained = self.integers.multiply(&k, &step);
-                Some(Value::Number(self.integers.add(entered, &gained)))
+                let value = self.integers.add(entered, &gained);
+                if self.is_extended(phi, l) {
+                    self.must_be_natural(phi, &value);
+                }
+                Some(Value::Number(value))
             }
             Value::Pointer(places) => {
                 let step = self.step(&steps, copy)?;
@@ -131,6 +135,14 @@ impl<'p> Encoder<'_, '_, 'p> {
             }
             _ => None,
         }
+    }
+
+    /// Whether the loop extends a `phi` as an unsigned number.
+    fn is_extended(&self, phi: &Instruction, l: usize) -> bool {
+        let body = &self.context.kernel.graph.loops[l].body;
+        body.iter().flat_map(|node| self.context.kernel.instructions(*node)).any(|(instruction, _)| {
+            matches!(instruction.op, Op::Cast(Opcode::LLVMZExt)) && instruction.operands[0] == phi.result
+        })
     }
 
     /// The number of iterations that came before.
@@ -186,9 +198,8 @@ impl<'p> Encoder<'_, '_, 'p> {
                     steps.push(Step::Bytes(value));
                     value = operands[0];
                 }
-                Op::Cast(Opcode::LLVMTrunc | Opcode::LLVMSExt | Opcode::LLVMZExt) | Op::Copy
-                    if program.shape(value).is_int() =>
-                {
+                Op::Copy if program.shape(value).is_int() => value = operands[0],
+                Op::Cast(cast) if program.shape(value).is_int() && self.keeps_value(*cast, value, operands[0], phi) => {
                     value = operands[0];
                 }
                 Op::Phi(_) if operands.windows(2).all(|pair| pair[0] == pair[1]) => value = operands[0],
@@ -196,6 +207,22 @@ impl<'p> Encoder<'_, '_, 'p> {
             }
         }
         None
+    }
+
+    /// Whether a conversion keeps the value, given that the results of operations fit their types: that of a conversion
+    /// to fewer bits is an obligation for 32 bits and more, and an unsigned conversion is one of the `phi` itself, which
+    /// then has to be natural.
+    fn keeps_value(&self, cast: Opcode, to: ValueId, from: ValueId, phi: &Instruction) -> bool {
+        let bits = |value: ValueId| match self.context.kernel.program.shape(value).kind {
+            Kind::Int(bits) => bits,
+            _ => 0,
+        };
+        match cast {
+            Opcode::LLVMSExt => bits(from) > 1,
+            Opcode::LLVMTrunc => bits(to) >= 32,
+            Opcode::LLVMZExt => bits(from) > 1 && from == phi.result,
+            _ => false,
+        }
     }
 
     /// Whether a value is the same in all iterations of a loop: defined outside, or computed from sizes and such values

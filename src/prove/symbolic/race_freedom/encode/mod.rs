@@ -114,7 +114,7 @@ pub struct Occurrence<'p> {
 pub struct Obligation<'p> {
     pub instruction: &'p Instruction,
     pub value: Polynomial,
-    pub bits: u32,
+    pub range: Range,
     pub reach: Fact,
 }
 
@@ -344,7 +344,11 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
                 Value::at(Base::Object(Region::Argument(*position)), 0)
             }
             Definition::Param(position) => {
-                Value::unknown(self.integers, shape, &super::conditions::scalar_name(*position, 0))
+                let bits = match shape.kind {
+                    crate::program::Kind::Int(bits) => bits,
+                    _ => 0,
+                };
+                Value::unknown(self.integers, shape, &super::conditions::scalar_name(*position, 0, bits))
             }
             Definition::Inst { block, index } => {
                 let node = self.node_of(*block, *index);

@@ -1,0 +1,227 @@
+//! Compares proofs with runs: random kernels that race, diverge or do neither, in many launches of up to 64 work-items.
+//! No launch may contradict a proof.
+//!
+//! `KASSAY_RANDOM_PROOFS` sets the number of kernels, `KASSAY_RANDOM_PROOFS_FROM` the first seed.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use kassay::result::proofs::Status;
+use kassay::{CheckOptions, OpenOptions, Proving, check};
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::TestResult;
+
+/// Kernels without the environment variable.
+const KERNELS: u64 = 60;
+/// Elements of the buffers; indices are small numbers, counted from the middle.
+const ELEMENTS: usize = 8192;
+
+struct Generator {
+    random: ChaCha8Rng,
+    text: String,
+    depth: usize,
+    loops: usize,
+    left: usize,
+    /// Whether all work-items come here.
+    together: bool,
+}
+
+impl Generator {
+    fn pick(&mut self, all: &[&str]) -> String {
+        (*all.choose(&mut self.random).unwrap_or(&"0")).to_owned()
+    }
+
+    /// A number: of an id, of a scalar, of the code, or computed from such.
+    fn number(&mut self, depth: usize) -> String {
+        let plain = self.random.random_range(0..10) < 4 || depth == 0;
+        if plain {
+            let mut all = vec!["g", "g", "l", "l", "w", "ls", "gs", "n", "m", "1", "2", "3", "4", "8", "-1", "t"];
+            let counters: Vec<String> = (0..self.loops).map(|i| format!("i{i}")).collect();
+            all.extend(counters.iter().map(String::as_str));
+            return self.pick(&all);
+        }
+        let (a, b) = (self.number(depth - 1), self.number(depth - 1));
+        match self.random.random_range(0..16) {
+            0..=3 => format!("({a} + {b})"),
+            4 => format!("({a} - {b})"),
+            5..=6 => format!("({a} * {b})"),
+            7 => format!("({a} / {})", self.random.random_range(1..5)),
+            8 => format!("({a} % {})", self.random.random_range(1..9)),
+            9 => format!("({a} & {})", [1, 3, 7, 15, 6, -2].choose(&mut self.random).unwrap_or(&1)),
+            10 => format!("({a} >> {})", self.random.random_range(0..3)),
+            11 => format!("({a} << {})", self.random.random_range(0..3)),
+            12 => format!("{}({a}, {b})", self.pick(&["min", "max"])),
+            13 => format!("({} ? {a} : {b})", self.condition(depth - 1)),
+            14 => format!("({})({a})", self.pick(&["uchar", "char", "ushort", "uint"])),
+            _ => format!("({a} ^ {})", self.random.random_range(0..4)),
+        }
+    }
+
+    fn condition(&mut self, depth: usize) -> String {
+        let (a, b) = (self.number(depth.min(1)), self.number(depth.min(1)));
+        let sign = self.pick(&["<", "<", "<=", ">", ">=", "==", "!="]);
+        match self.random.random_range(0..6) {
+            0 => format!("((uint)({a}) {sign} (uint)({b}))"),
+            _ => format!("({a} {sign} {b})"),
+        }
+    }
+
+    /// The same for all work-items of a group.
+    fn uniform(&mut self) -> String {
+        self.pick(&["n", "m", "w", "ls", "2", "3"])
+    }
+
+    fn place(&mut self) -> String {
+        let index = self.number(2);
+        let memory = self.pick(&["a", "a", "s", "s", "b"]);
+        match memory.as_str() {
+            "s" => format!("s[({index}) & 63]"),
+            memory => format!("{memory}[{index}]"),
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{}{text}", "    ".repeat(self.depth + 1));
+    }
+
+    fn block(&mut self, head: &str, together: bool) {
+        self.line(&format!("{head} {{"));
+        let before = std::mem::replace(&mut self.together, self.together && together);
+        self.depth += 1;
+        for _ in 0..self.random.random_range(1..4) {
+            self.statement();
+        }
+        self.depth -= 1;
+        self.together = before;
+        self.line("}");
+    }
+
+    fn statement(&mut self) {
+        if self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        let deep = self.depth > 2;
+        match self.random.random_range(0..14) {
+            0..=3 => {
+                let (place, value) = (self.place().replace("b[", "a["), self.number(1));
+                self.line(&format!("{place} = {value};"));
+            }
+            4..=5 => {
+                let place = self.place();
+                self.line(&format!("x += {place};"));
+            }
+            6 => {
+                let place = self.place();
+                self.line(&format!("t = {place} & 7;"));
+            }
+            7 if self.random.random_range(0..3) == 0 => {
+                let place = self.place().replace("b[", "a[").replace("s[", "a[");
+                self.line(&format!("t = atomic_inc(&{place}) & 15;"));
+            }
+            // Now and then where not all come.
+            7..=9 if self.together || self.random.random_range(0..12) == 0 => {
+                let flags = self.pick(&[
+                    "CLK_LOCAL_MEM_FENCE",
+                    "CLK_GLOBAL_MEM_FENCE",
+                    "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE",
+                ]);
+                self.line(&format!("barrier({flags});"));
+            }
+            10 if !deep => {
+                let (condition, uniform) = match self.random.random_range(0..3) {
+                    0 => (format!("({} < {})", self.uniform(), self.uniform()), true),
+                    _ => (self.condition(1), false),
+                };
+                self.block(&format!("if {condition}"), uniform);
+            }
+            11..=12 if !deep && self.loops < 3 => {
+                let (begin, end, uniform) = match self.random.random_range(0..4) {
+                    0 => (self.number(0), self.number(0), false),
+                    _ => ("0".to_owned(), self.uniform(), true),
+                };
+                let i = self.loops;
+                let step = self.pick(&["++", " += 2", " += ls"]);
+                self.loops += 1;
+                self.block(&format!("for (int i{i} = {begin}; i{i} < ({end} & 7); i{i}{step})"), uniform);
+                self.loops -= 1;
+            }
+            13 if !self.together && self.random.random_range(0..3) == 0 => {
+                let what = if self.loops > 0 { self.pick(&["break;", "continue;", "return;"]) } else { "return;".into() };
+                let condition = self.condition(0);
+                self.line(&format!("if {condition} {what}"));
+            }
+            _ => {
+                let value = self.number(1);
+                self.line(&format!("t = {value};"));
+            }
+        }
+    }
+}
+
+/// A kernel of its seed.
+fn kernel(seed: u64) -> String {
+    let random = ChaCha8Rng::seed_from_u64(seed);
+    let mut generator = Generator { random, text: String::new(), depth: 0, loops: 0, left: 14, together: true };
+    generator.text.push_str(
+        "kernel void k(global int *a0, global const int *b0, int n, int m) {\n    local int s[64];\n    \
+         int g = get_global_id(0), l = get_local_id(0), w = get_group_id(0), ls = get_local_size(0), gs = \
+         get_global_size(0), x = 0, t = 0;\n    global int *a = a0 + 4096;\n    global const int *b = b0 + 4096;\n",
+    );
+    while generator.left > 0 {
+        generator.statement();
+    }
+    generator.text.push_str("    if (x == 123456789) a0[0] = x;\n}\n");
+    generator.text
+}
+
+/// A suite with launches of several sizes and scalars.
+fn suite() -> String {
+    let mut text = "kernel = \"k.cl\"\n".to_owned();
+    let sizes = [(8, 4), (6, 3), (16, 16), (4, 1), (64, 8), (12, 4), (2, 2), (9, 3)];
+    let scalars = [(8, 4), (0, 1), (3, 3), (-3, 2), (16, 8), (5, 0), (1, 16), (64, -1)];
+    for (i, ((global, local), (n, m))) in sizes.into_iter().zip(scalars).enumerate() {
+        let _ = write!(
+            text,
+            "[[test]]\nname = \"{i}\"\nglobal = [{global}]\nlocal = [{local}]\n[test.args]\n\
+             a0 = {{ fill = 0, len = {ELEMENTS} }}\n\
+             b0 = {{ random = {{ len = {ELEMENTS}, seed = {i}, min = 0, max = 9 }} }}\nn = {n}\nm = {m}\n"
+        );
+    }
+    text
+}
+
+/// Checks one kernel; returns the contradiction, if there is one, and how many properties were proved.
+fn judged(folder: &Path, seed: u64) -> TestResult<(Option<String>, usize)> {
+    let text = kernel(seed);
+    std::fs::write(folder.join("k.cl"), &text)?;
+    std::fs::write(folder.join("suite.toml"), suite())?;
+    let opened = OpenOptions::new().cache(None).open(folder.join("suite.toml"))?;
+    let options = CheckOptions::new().amplify(false).redundant(false).prove(Proving::Long);
+    let result = check(&opened, &options)?;
+    let contradicted = result.notes.iter().find(|note| note.contains("contradicts the proof"));
+    let proved = result.proofs.iter().filter(|proof| proof.status == Status::Proved).count();
+    Ok((contradicted.map(|note| format!("seed {seed}: {note}\n{:?}\n{text}", result.proofs)), proved))
+}
+
+#[test]
+fn no_launch_of_a_random_kernel_contradicts_a_proof() -> TestResult {
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let count = number("KASSAY_RANDOM_PROOFS").unwrap_or(KERNELS);
+    let first = number("KASSAY_RANDOM_PROOFS_FROM").unwrap_or(0);
+    let folder = tempfile::tempdir()?;
+    let (mut proved, mut wrong) = (0, Vec::new());
+    for seed in first..first + count {
+        let (contradiction, of_kernel) = judged(folder.path(), seed)?;
+        proved += of_kernel;
+        wrong.extend(contradiction);
+    }
+    println!("{count} kernels, {proved} properties proved");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    // Else nothing was compared.
+    assert!(proved as u64 >= count, "only {proved} properties of {count} kernels are proved");
+    Ok(())
+}

@@ -2,9 +2,9 @@
 //! that a host makes.
 
 use kassay_base::error::Result;
-use kassay_model::condition::Condition;
+use kassay_model::condition::{Condition, Quantity};
 use kassay_results::result::check::Verdict;
-use kassay_run::exec::simulator::observation::Simulation;
+use kassay_run::exec::simulator::observation::{FaultKind, Simulation, SimulatorFault};
 use kassay_suite::launch::{ArgValue, Launch};
 
 use super::budget::Budget;
@@ -18,7 +18,12 @@ const MAX_SINGLE: usize = 64;
 /// Pairs that are tried, at most.
 const MAX_PAIRS: usize = 32;
 /// Conditions that are taken together with all that the code suggests, at most.
-const MAX_JOINT: usize = 16;
+const MAX_JOINT: usize = 64;
+
+/// So many conditions that the code suggests together are tried before single ones.
+const MANY: usize = 4;
+/// Of the time that is left, each launch may take this part.
+const PARTS: usize = 8;
 
 /// A condition, with inputs that satisfy it and were run.
 #[derive(Debug)]
@@ -53,29 +58,48 @@ pub fn weakest<S: Simulate>(
     budget: Budget,
 ) -> Result<Searched> {
     let mut search = Search { reader, conditions, make, budget, bad: Vec::new() };
+    let mut only_misaligned = true;
     for (case, simulation) in cases.iter().zip(simulations) {
         if search.is_bad(case, simulation) {
             search.bad.push(case.launch.clone());
+            only_misaligned &= is_only_misaligned(simulation);
         }
     }
     if search.bad.is_empty() {
         return Ok(Searched::default());
     }
-    let Candidates { single, joint } = conditions.candidates();
-    let mut kept = search.first(sim, single.iter().cloned(), MAX_SINGLE)?;
+    let Candidates { mut single, joint } = conditions.candidates();
+    if only_misaligned {
+        // Others would mend it by accident.
+        single.retain(|condition| matches!(condition, Condition::MultipleOf(..)));
+    }
+    let all = Condition::all(joint);
+    let mut kept = None;
+    let rounds: [bool; 2] = if all.parts().len() < MANY { [false, true] } else { [true, false] };
+    for (is_joint, share) in rounds.into_iter().zip([0.4, 0.7]) {
+        search.budget = budget.up_to(share);
+        if kept.is_none() && is_joint && !all.parts().is_empty() {
+            kept = search.first(sim, std::iter::once(all.clone()), 1)?;
+        } else if kept.is_none() {
+            kept = search.first(sim, single.iter().cloned(), MAX_SINGLE)?;
+        }
+    }
     if kept.is_none() {
         let pairs = search.pairs(&single);
         kept = search.first(sim, pairs.into_iter(), MAX_PAIRS)?;
     }
-    if kept.is_none() && !joint.is_empty() {
-        let all = Condition::all(joint);
-        let more = single.iter().filter(|one| !all.parts().contains(one));
+    search.budget = budget;
+    if kept.is_none() && !all.parts().is_empty() {
+        let (sizes, others): (Vec<&Condition>, _) =
+            single.iter().filter(|one| !all.parts().contains(one)).partition(|one| is_of_sizes_or_contents(one));
+        let (multiples, others): (Vec<&Condition>, Vec<&Condition>) =
+            others.into_iter().partition(|one| matches!(one, Condition::MultipleOf(..)));
+        let more = sizes.into_iter().chain(multiples).chain(others);
         let joined = more.map(|one| Condition::all([all.clone(), one.clone()]));
-        let joined: Vec<Condition> = std::iter::once(all.clone()).chain(joined).collect();
-        kept = search.first(sim, joined.into_iter(), MAX_JOINT)?;
-        if let Some(found) = kept.take() {
-            kept = Some(search.minimised(sim, found)?);
-        }
+        kept = search.first(sim, joined, MAX_JOINT)?;
+    }
+    if let Some(found) = kept.take() {
+        kept = Some(search.minimised(sim, found)?);
     }
     Ok(Searched { kept, cut_short: budget.is_over() })
 }
@@ -135,40 +159,43 @@ impl Search<'_, '_, '_> {
             .collect();
         let mut pairs = Vec::new();
         for (n, (a, by_a)) in excluded.iter().enumerate() {
-            for (b, by_b) in &excluded[n + 1..] {
+            for (m, (b, by_b)) in excluded.iter().enumerate().skip(n + 1) {
                 if by_a.iter().zip(by_b).all(|(a, b)| *a || *b) {
-                    pairs.push(Condition::all([(*a).clone(), (*b).clone()]));
+                    pairs.push((a.strength() + b.strength(), n, m));
                 }
             }
         }
-        pairs.sort_by_key(Condition::strength);
-        pairs
+        pairs.sort_unstable();
+        pairs.truncate(MAX_PAIRS * 8);
+        pairs.into_iter().map(|(_, n, m)| Condition::all([excluded[n].0.clone(), excluded[m].0.clone()])).collect()
     }
 
     /// Runs launches that satisfy the condition. Returns them if nothing is found in any, and one shows that it says
     /// something: several work-items ran to their ends in it and left something in memory.
     fn attempt<S: Simulate>(&mut self, sim: &mut S, condition: Condition) -> Result<Option<Kept>> {
         let (mut cases, mut simulations) = (Vec::new(), Vec::new());
-        let launches = self.conditions.launches(&condition, &|| self.budget.is_over())?;
-        let count = launches.len();
-        for (n, launch) in launches.into_iter().enumerate() {
-            if self.budget.is_over() {
-                return Ok(None);
-            }
+        let mut fails = false;
+        let conditions = self.conditions;
+        conditions.launches(&condition, &mut |launch| {
             let mut case = (self.make)(launch);
-            let simulation = checking::explore(sim, self.reader.table, &mut case, self.budget.part(count - n))?;
+            let deadline = self.budget.part(PARTS);
+            let simulation = checking::explore(sim, self.reader.table, &mut case, deadline)?;
             // A buffer that had to grow has other contents.
-            if simulation.rejected.is_some() || self.conditions.holds(&condition, &case.launch) != Some(true) {
-                continue;
+            if simulation.rejected.is_some() || conditions.holds(&condition, &case.launch) != Some(true) {
+                return Ok(true);
             }
-            if self.is_bad(&case, &simulation) {
+            fails = self.is_bad(&case, &simulation);
+            if fails {
                 self.bad.push(case.launch);
-                return Ok(None);
-            }
-            if simulation.completed {
+            } else if simulation.completed {
                 cases.push(case);
                 simulations.push(simulation);
             }
+            fails |= self.budget.is_over();
+            Ok(!fails)
+        })?;
+        if fails {
+            return Ok(None);
         }
         let says = |(case, simulation): (&Case, &Simulation)| {
             let items = case.launch.range.items();
@@ -194,6 +221,24 @@ impl Search<'_, '_, '_> {
         }
         Ok(kept)
     }
+}
+
+/// Returns whether a condition is on sizes of the launch alone, or on what buffers hold.
+fn is_of_sizes_or_contents(condition: &Condition) -> bool {
+    match condition {
+        Condition::Equal(Quantity::LocalSize(_) | Quantity::GlobalSize(_) | Quantity::Groups(_), _)
+        | Condition::PowerOfTwo(_)
+        | Condition::Within(..)
+        | Condition::Rising(_)
+        | Condition::Distinct(_) => true,
+        _ => false,
+    }
+}
+
+/// Returns whether nothing but misaligned accesses was found.
+fn is_only_misaligned(simulation: &Simulation) -> bool {
+    let is_misaligned = |fault: &SimulatorFault| matches!(fault.kind, FaultKind::Misaligned | FaultKind::Uninitialised);
+    simulation.conflicts.is_empty() && simulation.divergences.is_empty() && simulation.faults.iter().all(is_misaligned)
 }
 
 /// Returns whether a launch changed the contents of a buffer or an image, as far as its outputs are known.

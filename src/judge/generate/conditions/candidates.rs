@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_ir::llvm::Opcode;
 use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
-use kassay_prove::program::{Op, Region, ValueId};
+use kassay_prove::program::{Kind, Op, Region, ValueId};
 
 use super::known::integers_of;
 use crate::generate::access_summary::AccessSummary;
@@ -41,10 +41,13 @@ pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) 
     if !fixed && model.groups.required.is_none() {
         single.extend(finder.of_sizes());
     }
-    let joint = finder.of_addresses();
+    let mut joint = finder.of_addresses();
+    // Dimensions that the code tells apart by the group's id or the local id alone, all of them at once.
+    let is_of_dimension = |one: &&Condition| matches!(one, Condition::Equal(_, Quantity::Constant(1)));
+    joint.extend(single.iter().filter(is_of_dimension).cloned());
     single.extend(joint.iter().cloned());
     let mut seen = BTreeSet::new();
-    single.sort_by_cached_key(|condition| (condition.strength(), condition.to_string()));
+    single.sort_by_cached_key(|condition| (condition.strength(), constant(condition), condition.to_string()));
     single.retain(|condition| seen.insert(condition.to_string()));
     Candidates { single, joint }
 }
@@ -151,7 +154,7 @@ impl Finder<'_, '_> {
             }
         }
         for outer in &scalars {
-            for inner in scalars.iter().filter(|inner| (inner.arg, inner.offset) != (outer.arg, outer.offset)) {
+            for inner in scalars.iter().filter(|inner| self.are_strides(outer, inner)) {
                 for d in self.dimensions() {
                     all.push(strides(outer, inner, Quantity::GlobalSize(d)));
                 }
@@ -160,6 +163,14 @@ impl Finder<'_, '_> {
             }
         }
         all
+    }
+
+    /// Whether an address steps by both.
+    fn are_strides(&self, a: &ScalarModel, b: &ScalarModel) -> bool {
+        let [a, b] = [a, b].map(|s| Atom::Arg(s.arg, s.offset));
+        let steps_by =
+            |offset: &Poly, by: Atom| offset.0.keys().any(|product| product.len() > 1 && product.contains(&by));
+        a != b && self.summary.accesses.iter().any(|access| steps_by(&access.offset, a) && steps_by(&access.offset, b))
     }
 
     /// Numbers of elements of a row that each work-item accesses.
@@ -294,11 +305,11 @@ impl Finder<'_, '_> {
         for (scalar, n) in self.alignments() {
             all.push(Condition::MultipleOf(quantity(scalar), Quantity::Constant(n)));
         }
-        for access in &self.summary.accesses {
-            if matches!(access.region, Region::Private(_)) {
-                continue;
+        for (offset, bytes) in self.offsets() {
+            let strides_of = self.strides_of(&offset);
+            if let Some((smallest, _)) = strides_of.first() {
+                all.extend(self.rows(&offset, bytes, smallest));
             }
-            let strides_of = self.strides_of(&access.offset);
             for pair in strides_of.windows(2) {
                 if let ([(inner, Some(extent)), (outer, _)], true) = (pair, pair[0].0 != pair[1].0) {
                     all.push(Condition::Strides {
@@ -314,14 +325,61 @@ impl Finder<'_, '_> {
         all
     }
 
+    /// Offsets of accesses to shared memory, with their numbers of bytes. Where a pointer is one of several, each of them.
+    fn offsets(&self) -> Vec<(Poly, u64)> {
+        let (summary, program) = (self.summary, self.summary.program);
+        let mut all: Vec<(Poly, u64)> = Vec::new();
+        for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_))) {
+            let mut push = |offset: Poly| {
+                if !all.contains(&(offset.clone(), access.bytes)) {
+                    all.push((offset, access.bytes));
+                }
+            };
+            push(access.offset.clone());
+            let is_pointer = |atom: Atom| matches!(atom, Atom::Value(v) if program.shape(v).kind == Kind::Pointer);
+            if access.offset.atoms().any(is_pointer) {
+                let is_address =
+                    |v: &ValueId| program.instruction(*v).is_some_and(|i| matches!(i.op, Op::Address { .. }));
+                let pointers = summary.sources(access.pointer).into_iter().filter(is_address);
+                pointers.for_each(|v| push(summary.symbols.address(v).offset));
+            }
+        }
+        all
+    }
+
+    /// What the smallest stride of an address has to exceed so that rows do not overlap: what is accessed in a row.
+    fn rows(&self, offset: &Poly, bytes: u64, stride: &ScalarArgument) -> Vec<Condition> {
+        let atom = Atom::Arg(stride.position, stride.offset);
+        let terms = |is_row: bool| offset.0.iter().filter(move |(product, _)| product.contains(&atom) == is_row);
+        let Some(step) = terms(true).map(|(_, n)| n.abs()).min().filter(|n| *n > 0) else { return Vec::new() };
+        let own = || Quantity::Scalar(stride.clone());
+        let column = terms(false).filter_map(|(product, n)| match product[..] {
+            [index] if !matches!(index, Atom::Arg(..)) && *n >= step && n % step == 0 => {
+                Some((self.steps(index)?, i64::try_from(n / step).ok()?))
+            }
+            _ => None,
+        });
+        let column: Vec<Condition> = column
+            .map(|(steps, n)| match n {
+                1 => Condition::AtLeast(own(), steps),
+                n => Condition::AtLeast(own(), steps.times(Quantity::Constant(n))),
+            })
+            .collect();
+        let element = (i128::from(bytes) + step - 1) / step;
+        match i64::try_from(element) {
+            Ok(element) if column.is_empty() => vec![Condition::AtLeast(own(), Quantity::Constant(element))],
+            _ => column,
+        }
+    }
+
     /// The scalars that are added to addresses in bytes, directly or times an index, and of what they must be multiples
     /// so that the access is aligned.
     fn alignments(&self) -> Vec<(&ScalarModel, i64)> {
         let mut found: BTreeMap<(u32, u64), i128> = BTreeMap::new();
-        for access in &self.summary.accesses {
-            let bytes = i128::from(access.bytes.max(1));
+        for (offset, bytes) in self.offsets() {
+            let bytes = i128::from(bytes.max(1));
             let aligned = if bytes.count_ones() == 1 { bytes } else { 1 << bytes.trailing_zeros() };
-            for (product, coefficient) in access.offset.0.iter().filter(|(_, c)| **c % aligned != 0) {
+            for (product, coefficient) in offset.0.iter().filter(|(_, c)| **c % aligned != 0) {
                 let Some(Atom::Arg(arg, offset)) = product.iter().rfind(|atom| matches!(atom, Atom::Arg(..))) else {
                     continue;
                 };
@@ -379,6 +437,14 @@ impl Finder<'_, '_> {
         let (product, 1) = poly.0.first_key_value()? else { return None };
         let ([Atom::Arg(arg, offset)], 1) = (&product[..], poly.0.len()) else { return None };
         self.model.scalars.iter().find(|s| (s.arg, s.offset) == (*arg, *offset)).map(quantity)
+    }
+}
+
+/// The constant of a condition: of two conditions that differ in it alone, that with the smaller one is weaker.
+fn constant(condition: &Condition) -> i64 {
+    match condition {
+        Condition::MultipleOf(_, Quantity::Constant(n)) | Condition::Equal(_, Quantity::Constant(n)) => *n,
+        _ => 0,
     }
 }
 

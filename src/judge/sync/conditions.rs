@@ -22,6 +22,8 @@ const MAX_JOINT: usize = 64;
 
 /// So many conditions that the code suggests together are tried before single ones.
 const MANY: usize = 4;
+/// Launches in which something is found that are tried again, kept to a condition.
+const EXAMPLES: usize = 4;
 /// Of the time that is left, each launch may take this part.
 const PARTS: usize = 8;
 
@@ -175,8 +177,11 @@ impl Search<'_, '_, '_> {
     fn attempt<S: Simulate>(&mut self, sim: &mut S, condition: Condition) -> Result<Option<Kept>> {
         let (mut cases, mut simulations) = (Vec::new(), Vec::new());
         let mut fails = false;
-        let conditions = self.conditions;
-        conditions.launches(&condition, &mut |launch| {
+        let (conditions, mut bad) = (self.conditions, None);
+        // What the condition leaves alone may be what matters, such as a value that was solved for.
+        let last = self.bad.len().saturating_sub(EXAMPLES / 2).max(EXAMPLES / 2);
+        let examples: Vec<&Launch> = self.bad.iter().take(EXAMPLES / 2).chain(self.bad.iter().skip(last)).collect();
+        conditions.launches(&condition, &examples, &mut |launch| {
             let mut case = (self.make)(launch);
             let deadline = self.budget.part(PARTS);
             let simulation = checking::explore(sim, self.reader.table, &mut case, deadline)?;
@@ -186,7 +191,7 @@ impl Search<'_, '_, '_> {
             }
             fails = self.is_bad(&case, &simulation);
             if fails {
-                self.bad.push(case.launch);
+                bad = Some(case.launch);
             } else if simulation.completed {
                 cases.push(case);
                 simulations.push(simulation);
@@ -194,6 +199,7 @@ impl Search<'_, '_, '_> {
             fails |= self.budget.is_over();
             Ok(!fails)
         })?;
+        self.bad.extend(bad);
         if fails {
             return Ok(None);
         }

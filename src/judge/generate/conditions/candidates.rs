@@ -108,15 +108,16 @@ impl Finder<'_, '_> {
 
     /// The integers that matter, those of addresses first.
     fn scalars(&self) -> Vec<&ScalarModel> {
-        let in_address = |s: &ScalarModel| {
-            let atom = Atom::Arg(s.arg, s.offset);
-            self.summary.accesses.iter().any(|access| access.offset.has(atom))
-        };
         let mut all: Vec<&ScalarModel> =
             self.model.scalars.iter().filter(|s| !s.scalar.is_float() && s.role != Role::Unused).collect();
-        all.sort_by_cached_key(|s| (!in_address(s), s.role, s.arg, s.offset));
+        all.sort_by_cached_key(|s| (!self.is_in_address(s), s.role, s.arg, s.offset));
         all.truncate(MAX_SCALARS);
         all
+    }
+
+    fn is_in_address(&self, scalar: &ScalarModel) -> bool {
+        let atom = Atom::Arg(scalar.arg, scalar.offset);
+        self.summary.accesses.iter().any(|access| access.offset.has(atom))
     }
 
     fn is_guard(&self, scalar: &ScalarModel, dimension: u8) -> bool {
@@ -132,13 +133,21 @@ impl Finder<'_, '_> {
                 all.push(Condition::AtLeast(own(), Quantity::Constant(0)));
             }
             all.push(Condition::AtLeast(own(), Quantity::Constant(1)));
-            all.extend([2, 4, 8, 16].map(|n| Condition::MultipleOf(own(), Quantity::Constant(n))));
+            // A check says that the code is made for remainders.
+            let is_in_address = self.is_in_address(scalar);
+            if is_in_address && !self.dimensions().any(|d| self.is_guard(scalar, d)) {
+                all.extend([2, 4, 8, 16].map(|n| Condition::MultipleOf(own(), Quantity::Constant(n))));
+            }
+            if !is_in_address && scalar.role != Role::Count {
+                continue;
+            }
             for d in self.dimensions().filter(|d| !self.is_guard(scalar, *d)) {
-                all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d)));
-                all.push(Condition::Equal(own(), Quantity::GlobalSize(d)));
-                for n in self.factors(d) {
-                    all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d).times(Quantity::Constant(n))));
+                if is_in_address {
+                    all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d)));
+                    let factors = self.factors(d).into_iter().map(Quantity::Constant);
+                    all.extend(factors.map(|n| Condition::AtLeast(own(), Quantity::GlobalSize(d).times(n))));
                 }
+                all.push(Condition::Equal(own(), Quantity::GlobalSize(d)));
                 if self.reads(&[Id::Local, Id::LocalSize, Id::Group], d) {
                     all.push(Condition::MultipleOf(own(), Quantity::LocalSize(d)));
                     all.push(Condition::Equal(own(), Quantity::LocalSize(d)));
@@ -232,12 +241,27 @@ impl Finder<'_, '_> {
                 _ => {}
             }
             if local || (global && self.reads(&[Id::LocalSize, Id::Group], d)) {
+                // A smaller group than the arrays have room for, or than the code checks for, hides what others do.
+                let most = self.model.groups.at_most[usize::from(d)];
+                let is_whole = |n: &&i64| most.is_none_or(|most| i64::try_from(most) == Ok(**n));
                 let literal = |n: &i64| Condition::Equal(Quantity::LocalSize(d), Quantity::Constant(*n));
-                all.extend(literals.iter().map(literal));
+                let sizes = literals.iter().filter(is_whole).filter(|n| !self.is_checked(**n, d));
+                all.extend(sizes.map(literal));
                 all.push(Condition::PowerOfTwo(Quantity::LocalSize(d)));
             }
         }
         all
+    }
+
+    /// Whether the code compares ids in the dimension with the constant: not all of them are below it.
+    fn is_checked(&self, literal: i64, dimension: u8) -> bool {
+        let ids = [Atom::Id(Id::Local, dimension), Atom::Id(Id::Global, dimension)];
+        self.summary.facts.all().any(|(_, fact)| {
+            let apart = fact.lhs.sub(&fact.rhs);
+            let is_id = ids.iter().any(|id| apart.linear_in(*id).is_some_and(|(_, rest)| rest.as_constant().is_some()));
+            let n = apart.constant_term().abs();
+            is_id && (n - 1..=n + 1).contains(&i128::from(literal))
+        })
     }
 
     /// Constants of the index arithmetic that may be sizes of work-groups: steps and bounds of loops, rows of local

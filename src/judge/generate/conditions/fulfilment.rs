@@ -15,7 +15,7 @@ use crate::generate::fill::{self, Fill, mix};
 use crate::generate::geometry::{self, Geometry};
 use crate::generate::launch_builder::{ImageSides, LaunchBuilder, LaunchPlan};
 use crate::generate::launches::Request;
-use crate::generate::model::KernelModel;
+use crate::generate::model::{KernelModel, ScalarModel};
 use crate::generate::planned_launch::{GeneratedLaunch, unique};
 
 /// Rounds after which scalars that depend on each other are left as they are.
@@ -29,7 +29,7 @@ const LARGEST: i128 = 1 << 22;
 const LARGEST_EXTENT: i128 = 24;
 
 /// Builds launches of several sizes that satisfy the condition, and hands each to `take` until that returns false; none
-/// if it cannot be satisfied so.
+/// if it cannot be satisfied so. The first ones have sizes and scalars of `examples`, but for what the condition changes.
 ///
 /// # Errors
 /// `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit the kernel.
@@ -37,6 +37,7 @@ pub fn launches_under(
     builder: &LaunchBuilder<'_>,
     request: &Request,
     condition: &Condition,
+    examples: &[&Launch],
     take: &mut dyn FnMut(GeneratedLaunch) -> Result<bool>,
 ) -> Result<()> {
     let model = &with_group_sizes(builder.model, condition);
@@ -47,26 +48,34 @@ pub fn launches_under(
     };
     geometries.iter_mut().for_each(|geometry| shrink(geometry, condition));
     let pick = |i: usize| geometries[i.min(geometries.len() - 1)].clone();
-    let mut plans = vec![
-        (pick(1), Style::Even, Fill::Random),
-        (pick(0), Style::Even, Fill::Random),
-        (pick(1), Style::Uneven, Fill::Rising),
-        (pick(2), Style::Even, Fill::Random),
-        (pick(2), Style::Uneven, Fill::Falling),
-        (pick(1), Style::Least, Fill::Random),
-        (pick(2), Style::Even, Fill::Equal),
-        (pick(1), Style::Even, Fill::Zero),
-    ];
+    let mut plans: Vec<(Geometry, Source<'_>, Fill)> =
+        examples.iter().map(|launch| (adapted(launch, condition), Source::Example(launch), Fill::Random)).collect();
+    plans.extend(
+        [
+            (pick(1), Style::Even, Fill::Random),
+            (pick(0), Style::Even, Fill::Random),
+            (pick(1), Style::Uneven, Fill::Rising),
+            (pick(2), Style::Even, Fill::Random),
+            (pick(2), Style::Uneven, Fill::Falling),
+            (pick(1), Style::Least, Fill::Random),
+            (pick(2), Style::Even, Fill::Equal),
+            (pick(1), Style::Even, Fill::Zero),
+        ]
+        .map(|(geometry, style, fill)| (geometry, Source::Style(style), fill)),
+    );
     if request.range.is_none() {
         plans.extend(geometry::uneven(model).map(|mut geometry| {
             shrink(&mut geometry, condition);
-            (geometry, Style::Even, Fill::Random)
+            (geometry, Source::Style(Style::Even), Fill::Random)
         }));
     }
     let mut known: Vec<(String, Launch)> = Vec::new();
-    for (variant, (geometry, style, fill)) in (0u64..).zip(plans) {
+    for (variant, (geometry, source, fill)) in (0u64..).zip(plans) {
         let seed = mix(request.seed, 1000 + variant);
-        let mut scalars = assign::scalars(model, &builder.summary, &geometry, style, variant, seed);
+        let mut scalars = match source {
+            Source::Example(launch) => scalars_of(model, launch),
+            Source::Style(style) => assign::scalars(model, &builder.summary, &geometry, style, variant, seed),
+        };
         let slack = SLACK[variant as usize % SLACK.len()];
         if !fulfil(condition, model, &geometry, &mut scalars, slack) {
             continue;
@@ -95,6 +104,52 @@ pub fn launches_under(
         }
     }
     Ok(())
+}
+
+/// Where the scalars of a launch come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Style(Style),
+    Example(&'a Launch),
+}
+
+/// Returns the scalars of a launch.
+fn scalars_of(model: &KernelModel, launch: &Launch) -> Scalars {
+    let value = |scalar: &ScalarModel| {
+        let Some(ArgValue::Value(bytes)) = launch.args.get(scalar.arg as usize) else { return None };
+        let number = match scalar_layout::decode(scalar.scalar, bytes.get(usize::try_from(scalar.offset).ok()?..)?) {
+            scalar_layout::Number::Integer(n) => Number::Integer(n),
+            scalar_layout::Number::Float(x) => Number::Float(x),
+        };
+        Some(((scalar.arg, scalar.offset), number))
+    };
+    model.scalars.iter().filter_map(value).collect()
+}
+
+/// Returns the sizes of a launch, with groups of the sizes that the condition asks for, and as many of them.
+fn adapted(launch: &Launch, condition: &Condition) -> Geometry {
+    let range = launch.range.clone();
+    let (mut local, groups) = (range.decided().local, range.group_counts());
+    for part in condition.parts() {
+        match part {
+            Condition::Equal(Quantity::LocalSize(d), Quantity::Constant(n)) => {
+                local[usize::from(*d).min(2)] = u64::try_from(*n).unwrap_or(1).max(1);
+            }
+            Condition::PowerOfTwo(Quantity::LocalSize(d)) => {
+                let size = &mut local[usize::from(*d).min(2)];
+                *size = (*size / 2 + 1).next_power_of_two();
+            }
+            _ => {}
+        }
+    }
+    let mut geometry = Geometry { local, name: "sizes of another launch".into(), range };
+    for d in 0..3 {
+        if local[d] != geometry.range.decided().local[d] {
+            geometry.range.global[d] = local[d] * groups[d];
+        }
+    }
+    shrink(&mut geometry, condition);
+    geometry
 }
 
 /// Returns the model with the sizes of work-groups that the condition asks for.

@@ -38,13 +38,19 @@ impl<'m> Conditions<'m> {
     }
 
     /// Builds launches of several sizes that satisfy the condition, and hands each to `take` until that returns false;
-    /// none if it cannot be satisfied by a choice of sizes, scalars and contents.
+    /// none if it cannot be satisfied by a choice of sizes, scalars and contents. The first ones have sizes and scalars
+    /// of `examples`, but for what the condition changes.
     ///
     /// # Errors
     /// Those of `take`; `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit
     /// the kernel.
-    pub fn launches(&self, condition: &Condition, take: &mut dyn FnMut(GeneratedLaunch) -> Result<bool>) -> Result<()> {
-        fulfilment::launches_under(&self.builder, &self.request, condition, take)
+    pub fn launches(
+        &self,
+        condition: &Condition,
+        examples: &[&Launch],
+        take: &mut dyn FnMut(GeneratedLaunch) -> Result<bool>,
+    ) -> Result<()> {
+        fulfilment::launches_under(&self.builder, &self.request, condition, examples, take)
     }
 
     /// Returns whether the condition holds in a launch with a definite work-group size; `None`: that is not known.

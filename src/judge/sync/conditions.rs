@@ -1,5 +1,5 @@
-//! Looks for the weakest condition on launches under which nothing is found: launches that kassay makes need not be ones
-//! that a host makes.
+//! Looks for the weakest condition on launches under which nothing is found: launches that kassay makes need not be
+//! ones that a host makes.
 
 use kassay_base::error::Result;
 use kassay_model::condition::{Condition, Quantity};
@@ -129,7 +129,8 @@ impl Search<'_, '_, '_> {
         self.bad.iter().all(|launch| self.excludes(condition, launch))
     }
 
-    /// Tries conditions in order, at most `most` that exclude what is known to be bad, and returns the first that holds.
+    /// Tries conditions in order, at most `most` that exclude what is known to be bad, and returns the first that
+    /// holds.
     fn first<S: Simulate>(
         &mut self,
         sim: &mut S,
@@ -162,7 +163,7 @@ impl Search<'_, '_, '_> {
         let mut pairs = Vec::new();
         for (n, (a, by_a)) in excluded.iter().enumerate() {
             for (m, (b, by_b)) in excluded.iter().enumerate().skip(n + 1) {
-                if by_a.iter().zip(by_b).all(|(a, b)| *a || *b) {
+                if !are_opposed(a, b) && by_a.iter().zip(by_b).all(|(a, b)| *a || *b) {
                     pairs.push((a.strength() + b.strength(), n, m));
                 }
             }
@@ -231,12 +232,28 @@ impl Search<'_, '_, '_> {
 
 /// Returns whether a condition is on sizes of the launch alone, or on what buffers hold.
 fn is_of_sizes_or_contents(condition: &Condition) -> bool {
-    match condition {
+    matches!(
+        condition,
         Condition::Equal(Quantity::LocalSize(_) | Quantity::GlobalSize(_) | Quantity::Groups(_), _)
-        | Condition::PowerOfTwo(_)
-        | Condition::Within(..)
-        | Condition::Rising(_)
-        | Condition::Distinct(_) => true,
+            | Condition::PowerOfTwo(_)
+            | Condition::Within(..)
+            | Condition::Rising(_)
+            | Condition::Distinct(_)
+    )
+}
+
+/// Returns whether one says that a scalar is the greater of two, and the other that the other one is: both together
+/// hold only where they say nothing.
+fn are_opposed(a: &Condition, b: &Condition) -> bool {
+    fn sides(condition: &Condition) -> Option<(&Quantity, &Quantity)> {
+        match condition {
+            Condition::AtLeast(greater, less) => Some((greater, less)),
+            Condition::Strides { outer, inner, .. } => Some((outer, inner)),
+            _ => None,
+        }
+    }
+    match (sides(a), sides(b)) {
+        (Some((greater, less)), Some((other_greater, other_less))) => greater == other_less && less == other_greater,
         _ => false,
     }
 }

@@ -65,7 +65,8 @@ fn ids_read(summary: &AccessSummary<'_>) -> BTreeSet<(Id, u8)> {
     calls.filter_map(|(_, i)| id(&i.op, &i.operands)).collect()
 }
 
-/// Returns scalars and dimensions whose ids the code compares with them: it is made for launches that exceed the scalar.
+/// Returns scalars and dimensions whose ids the code compares with them: it is made for launches that exceed the
+/// scalar.
 fn guards(summary: &AccessSummary<'_>) -> BTreeSet<(Atom, u8)> {
     let mut found = BTreeSet::new();
     for (_, fact) in summary.facts.all().filter(|(_, fact)| !fact.is_equal) {
@@ -349,7 +350,8 @@ impl Finder<'_, '_> {
         all
     }
 
-    /// Offsets of accesses to shared memory, with their numbers of bytes. Where a pointer is one of several, each of them.
+    /// Offsets of accesses to shared memory, with their numbers of bytes. Where a pointer is one of several, each of
+    /// them.
     fn offsets(&self) -> Vec<(Poly, u64)> {
         let (summary, program) = (self.summary, self.summary.program);
         let mut all: Vec<(Poly, u64)> = Vec::new();

@@ -29,7 +29,8 @@ const LARGEST: i128 = 1 << 22;
 const LARGEST_EXTENT: i128 = 24;
 
 /// Builds launches of several sizes that satisfy the condition, and hands each to `take` until that returns false; none
-/// if it cannot be satisfied so. The first ones have sizes and scalars of `examples`, but for what the condition changes.
+/// if it cannot be satisfied so. The first ones have sizes and scalars of `examples`, but for what the condition
+/// changes.
 ///
 /// # Errors
 /// `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit the kernel.

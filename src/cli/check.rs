@@ -105,8 +105,8 @@ pub struct LaunchFlags {
     pub keep: Option<PathBuf>,
 }
 
-/// Checks a kernel and delivers the result. Returns the exit code: 1 unless the verdict is `clean`, or `conditional` without
-/// `--strict`.
+/// Checks a kernel and delivers the result. Returns the exit code: 1 unless the verdict is `clean`, or
+/// `conditional` without `--strict`.
 ///
 /// # Errors
 /// Errors of the suite and the kernel; `Caller` if the flags are wrong.

@@ -16,6 +16,7 @@ use kassay_base::error::{Error, Result};
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_judge::coverage::device_races::RaceSearch;
 use kassay_judge::generate::collisions::Suspect;
+use kassay_judge::generate::conditions::Conditions;
 use kassay_judge::generate::evolve::{self, EvolutionParameters};
 use kassay_judge::generate::launches::{self, FirstRound, Request};
 use kassay_judge::generate::model::KernelModel;
@@ -23,15 +24,17 @@ use kassay_judge::generate::planned_launch::GeneratedLaunch;
 use kassay_judge::generate::roles;
 use kassay_judge::sync::budget::Budget;
 use kassay_judge::sync::checking::{self, Case};
+use kassay_judge::sync::conditions::weakest;
 use kassay_judge::sync::device_pass::{self, FirstPass, Looked};
 use kassay_judge::sync::findings::Reader;
 use kassay_judge::sync::schedule_families::Plan;
 use kassay_judge::sync::solved_inputs::{self, SuspectedConflict};
 use kassay_judge::sync::{inputs, join};
 use kassay_model::code::LoweringOptions;
+use kassay_model::condition::Condition;
 use kassay_model::native::table::NativeTable;
 use kassay_results::result::check::CheckResult;
-use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_run::exec::simulator::observation::{Simulation, SimulationOptions};
 use kassay_run::exec::simulator::shadow::FootprintCounter;
 use kassay_run::exec::{Simulator, StartingExecutors};
 use kassay_suite::launch::{Launch, NdRange};
@@ -68,6 +71,9 @@ const GENERATION_SHARE: f64 = 0.25;
 const SOLVING_SHARE: f64 = 0.05;
 /// Share of the budget for running the solved launches.
 const CONFIRMING_SHARE: f64 = 0.1;
+
+/// Share of the budget for looking for a condition under which nothing is found.
+const CONDITIONS_SHARE: f64 = 0.25;
 
 /// Share of the budget by which the search for further inputs must end.
 const SEARCH_SHARE: f64 = 0.5;
@@ -183,8 +189,7 @@ impl Checking<'_, '_> {
             }
         }
         if let (true, Some(simulator)) = (looked.unconfirmed.is_empty(), simulators.first_mut()) {
-            let seen = (&mut inputs, &mut simulations);
-            judging.condition = conditions::look(self, simulator, &code.table, seen)?;
+            judging.condition = self.condition(simulator, &code.table, &mut inputs, &mut simulations)?;
         }
         judging.judge(&code.table, &mut simulators, &inputs.cases, simulations, inputs.notes, looked)
     }
@@ -245,6 +250,38 @@ impl Checking<'_, '_> {
             inputs.notes.push(format!("{what}, because of {}; --budget gives more time", self.budget.words()));
         }
         Ok(())
+    }
+
+    /// Looks for the weakest condition under which nothing is found, and adds the inputs that were run under it. `None`
+    /// if nothing is found anyway, if there is no such condition, or if the launches are a suite's.
+    fn condition(
+        &self,
+        simulator: &mut LoadedSimulator<'_>,
+        table: &NativeTable,
+        inputs: &mut Inputs,
+        simulations: &mut Vec<Simulation>,
+    ) -> Result<Option<Condition>> {
+        let Some(model) = inputs.model.as_ref() else { return Ok(None) };
+        let under_test = &self.parsed.under_test;
+        let source = self.opened.source();
+        let reader = Reader { table, interface: &under_test.interface, source: &source, diverging_branch: &|_| None };
+        let known = Conditions::new(model, self.request()?);
+        let make = |launch| case(launch, "generated", under_test, None);
+        let seen = (&inputs.cases[..], &simulations[..]);
+        let searched = weakest(simulator, &reader, seen, &known, &make, self.budget.share(CONDITIONS_SHARE))?;
+        if searched.kept.is_none() && searched.cut_short {
+            let what = "whether a host that keeps to some condition avoids what was found was not asked to the end";
+            inputs.notes.push(format!("{what}, because of {}; --budget gives more time", self.budget.words()));
+        }
+        let Some(kept) = searched.kept else { return Ok(None) };
+        for (case, simulation) in kept.cases.into_iter().zip(kept.simulations) {
+            if inputs.cases.iter().all(|known| known.launch != case.launch) {
+                let case = with_unique_name(case, &inputs.cases);
+                inputs.cases.push(case);
+                simulations.push(simulation);
+            }
+        }
+        Ok(Some(kept.condition))
     }
 
     /// Adds the launches found by an evolutionary search (SIMULEE 3.1).

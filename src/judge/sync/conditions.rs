@@ -1,10 +1,10 @@
-//! Looks for the weakest condition on launches under which nothing is found: launches that kassay makes need not be ones
-//! that a host makes.
+//! Looks for the weakest condition on launches under which nothing is found: launches that kassay makes need not be
+//! ones that a host makes.
 
 use kassay_base::error::Result;
-use kassay_model::condition::Condition;
+use kassay_model::condition::{Condition, Quantity};
 use kassay_results::result::check::Verdict;
-use kassay_run::exec::simulator::observation::Simulation;
+use kassay_run::exec::simulator::observation::{FaultKind, Simulation, SimulatorFault};
 use kassay_suite::launch::{ArgValue, Launch};
 
 use super::budget::Budget;
@@ -18,7 +18,14 @@ const MAX_SINGLE: usize = 64;
 /// Pairs that are tried, at most.
 const MAX_PAIRS: usize = 32;
 /// Conditions that are taken together with all that the code suggests, at most.
-const MAX_JOINT: usize = 16;
+const MAX_JOINT: usize = 64;
+
+/// So many conditions that the code suggests together are tried before single ones.
+const MANY: usize = 4;
+/// Launches in which something is found that are tried again, kept to a condition.
+const EXAMPLES: usize = 4;
+/// Of the time that is left, each launch may take this part.
+const PARTS: usize = 8;
 
 /// A condition, with inputs that satisfy it and were run.
 #[derive(Debug)]
@@ -53,29 +60,51 @@ pub fn weakest<S: Simulate>(
     budget: Budget,
 ) -> Result<Searched> {
     let mut search = Search { reader, conditions, make, budget, bad: Vec::new() };
+    let (mut only_misaligned, mut only_solved) = (true, true);
     for (case, simulation) in cases.iter().zip(simulations) {
         if search.is_bad(case, simulation) {
             search.bad.push(case.launch.clone());
+            only_misaligned &= is_only_misaligned(simulation);
+            only_solved &= case.origin == "solved";
         }
     }
-    if search.bad.is_empty() {
+    // A launch that was solved for differs from clean ones in single values: nearly any condition on them excludes it,
+    // and says nothing of what is wrong.
+    if search.bad.is_empty() || only_solved {
         return Ok(Searched::default());
     }
-    let Candidates { single, joint } = conditions.candidates();
-    let mut kept = search.first(sim, single.iter().cloned(), MAX_SINGLE)?;
+    let Candidates { mut single, joint } = conditions.candidates();
+    if only_misaligned {
+        // Others would mend it by accident.
+        single.retain(|condition| matches!(condition, Condition::MultipleOf(..)));
+    }
+    let all = Condition::all(joint);
+    let mut kept = None;
+    let rounds: [bool; 2] = if all.parts().len() < MANY { [false, true] } else { [true, false] };
+    for (is_joint, share) in rounds.into_iter().zip([0.4, 0.7]) {
+        search.budget = budget.up_to(share);
+        if kept.is_none() && is_joint && !all.parts().is_empty() {
+            kept = search.first(sim, std::iter::once(all.clone()), 1)?;
+        } else if kept.is_none() {
+            kept = search.first(sim, single.iter().cloned(), MAX_SINGLE)?;
+        }
+    }
     if kept.is_none() {
         let pairs = search.pairs(&single);
         kept = search.first(sim, pairs.into_iter(), MAX_PAIRS)?;
     }
-    if kept.is_none() && !joint.is_empty() {
-        let all = Condition::all(joint);
-        let more = single.iter().filter(|one| !all.parts().contains(one));
+    search.budget = budget;
+    if kept.is_none() && !all.parts().is_empty() {
+        let (sizes, others): (Vec<&Condition>, _) =
+            single.iter().filter(|one| !all.parts().contains(one)).partition(|one| is_of_sizes_or_contents(one));
+        let (multiples, others): (Vec<&Condition>, Vec<&Condition>) =
+            others.into_iter().partition(|one| matches!(one, Condition::MultipleOf(..)));
+        let more = sizes.into_iter().chain(multiples).chain(others);
         let joined = more.map(|one| Condition::all([all.clone(), one.clone()]));
-        let joined: Vec<Condition> = std::iter::once(all.clone()).chain(joined).collect();
-        kept = search.first(sim, joined.into_iter(), MAX_JOINT)?;
-        if let Some(found) = kept.take() {
-            kept = Some(search.minimised(sim, found)?);
-        }
+        kept = search.first(sim, joined, MAX_JOINT)?;
+    }
+    if let Some(found) = kept.take() {
+        kept = Some(search.minimised(sim, found)?);
     }
     Ok(Searched { kept, cut_short: budget.is_over() })
 }
@@ -103,7 +132,8 @@ impl Search<'_, '_, '_> {
         self.bad.iter().all(|launch| self.excludes(condition, launch))
     }
 
-    /// Tries conditions in order, at most `most` that exclude what is known to be bad, and returns the first that holds.
+    /// Tries conditions in order, at most `most` that exclude what is known to be bad, and returns the first that
+    /// holds.
     fn first<S: Simulate>(
         &mut self,
         sim: &mut S,
@@ -135,40 +165,47 @@ impl Search<'_, '_, '_> {
             .collect();
         let mut pairs = Vec::new();
         for (n, (a, by_a)) in excluded.iter().enumerate() {
-            for (b, by_b) in &excluded[n + 1..] {
-                if by_a.iter().zip(by_b).all(|(a, b)| *a || *b) {
-                    pairs.push(Condition::all([(*a).clone(), (*b).clone()]));
+            for (m, (b, by_b)) in excluded.iter().enumerate().skip(n + 1) {
+                if !are_opposed(a, b) && by_a.iter().zip(by_b).all(|(a, b)| *a || *b) {
+                    pairs.push((a.strength() + b.strength(), n, m));
                 }
             }
         }
-        pairs.sort_by_key(Condition::strength);
-        pairs
+        pairs.sort_unstable();
+        pairs.truncate(MAX_PAIRS * 8);
+        pairs.into_iter().map(|(_, n, m)| Condition::all([excluded[n].0.clone(), excluded[m].0.clone()])).collect()
     }
 
     /// Runs launches that satisfy the condition. Returns them if nothing is found in any, and one shows that it says
     /// something: several work-items ran to their ends in it and left something in memory.
     fn attempt<S: Simulate>(&mut self, sim: &mut S, condition: Condition) -> Result<Option<Kept>> {
         let (mut cases, mut simulations) = (Vec::new(), Vec::new());
-        let launches = self.conditions.launches(&condition, &|| self.budget.is_over())?;
-        let count = launches.len();
-        for (n, launch) in launches.into_iter().enumerate() {
-            if self.budget.is_over() {
-                return Ok(None);
-            }
+        let mut fails = false;
+        let (conditions, mut bad) = (self.conditions, None);
+        // What the condition leaves alone may be what matters, such as a value that was solved for.
+        let last = self.bad.len().saturating_sub(EXAMPLES / 2).max(EXAMPLES / 2);
+        let examples: Vec<&Launch> = self.bad.iter().take(EXAMPLES / 2).chain(self.bad.iter().skip(last)).collect();
+        conditions.launches(&condition, &examples, &mut |launch| {
             let mut case = (self.make)(launch);
-            let simulation = checking::explore(sim, self.reader.table, &mut case, self.budget.part(count - n))?;
+            let deadline = self.budget.part(PARTS);
+            let simulation = checking::explore(sim, self.reader.table, &mut case, deadline)?;
             // A buffer that had to grow has other contents.
-            if simulation.rejected.is_some() || self.conditions.holds(&condition, &case.launch) != Some(true) {
-                continue;
+            if simulation.rejected.is_some() || conditions.holds(&condition, &case.launch) != Some(true) {
+                return Ok(true);
             }
-            if self.is_bad(&case, &simulation) {
-                self.bad.push(case.launch);
-                return Ok(None);
-            }
-            if simulation.completed {
+            fails = self.is_bad(&case, &simulation);
+            if fails {
+                bad = Some(case.launch);
+            } else if simulation.completed {
                 cases.push(case);
                 simulations.push(simulation);
             }
+            fails |= self.budget.is_over();
+            Ok(!fails)
+        })?;
+        self.bad.extend(bad);
+        if fails {
+            return Ok(None);
         }
         let says = |(case, simulation): (&Case, &Simulation)| {
             let items = case.launch.range.items();
@@ -194,6 +231,40 @@ impl Search<'_, '_, '_> {
         }
         Ok(kept)
     }
+}
+
+/// Returns whether a condition is on sizes of the launch alone, or on what buffers hold.
+fn is_of_sizes_or_contents(condition: &Condition) -> bool {
+    matches!(
+        condition,
+        Condition::Equal(Quantity::LocalSize(_) | Quantity::GlobalSize(_) | Quantity::Groups(_), _)
+            | Condition::PowerOfTwo(_)
+            | Condition::Within(..)
+            | Condition::Rising(_)
+            | Condition::Distinct(_)
+    )
+}
+
+/// Returns whether one says that a scalar is the greater of two, and the other that the other one is: both together
+/// hold only where they say nothing.
+fn are_opposed(a: &Condition, b: &Condition) -> bool {
+    fn sides(condition: &Condition) -> Option<(&Quantity, &Quantity)> {
+        match condition {
+            Condition::AtLeast(greater, less) => Some((greater, less)),
+            Condition::Strides { outer, inner, .. } => Some((outer, inner)),
+            _ => None,
+        }
+    }
+    match (sides(a), sides(b)) {
+        (Some((greater, less)), Some((other_greater, other_less))) => greater == other_less && less == other_greater,
+        _ => false,
+    }
+}
+
+/// Returns whether nothing but misaligned accesses was found.
+fn is_only_misaligned(simulation: &Simulation) -> bool {
+    let is_misaligned = |fault: &SimulatorFault| matches!(fault.kind, FaultKind::Misaligned | FaultKind::Uninitialised);
+    simulation.conflicts.is_empty() && simulation.divergences.is_empty() && simulation.faults.iter().all(is_misaligned)
 }
 
 /// Returns whether a launch changed the contents of a buffer or an image, as far as its outputs are known.

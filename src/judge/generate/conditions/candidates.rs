@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_ir::llvm::Opcode;
 use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
-use kassay_prove::program::{Op, Region, ValueId};
+use kassay_prove::program::{Kind, Op, Region, ValueId};
 
 use super::known::integers_of;
 use crate::generate::access_summary::AccessSummary;
@@ -41,10 +41,13 @@ pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) 
     if !fixed && model.groups.required.is_none() {
         single.extend(finder.of_sizes());
     }
-    let joint = finder.of_addresses();
+    let mut joint = finder.of_addresses();
+    // Dimensions that the code tells apart by the group's id or the local id alone, all of them at once.
+    let is_of_dimension = |one: &&Condition| matches!(one, Condition::Equal(_, Quantity::Constant(1)));
+    joint.extend(single.iter().filter(is_of_dimension).cloned());
     single.extend(joint.iter().cloned());
     let mut seen = BTreeSet::new();
-    single.sort_by_cached_key(|condition| (condition.strength(), condition.to_string()));
+    single.sort_by_cached_key(|condition| (condition.strength(), constant(condition), condition.to_string()));
     single.retain(|condition| seen.insert(condition.to_string()));
     Candidates { single, joint }
 }
@@ -62,7 +65,8 @@ fn ids_read(summary: &AccessSummary<'_>) -> BTreeSet<(Id, u8)> {
     calls.filter_map(|(_, i)| id(&i.op, &i.operands)).collect()
 }
 
-/// Returns scalars and dimensions whose ids the code compares with them: it is made for launches that exceed the scalar.
+/// Returns scalars and dimensions whose ids the code compares with them: it is made for launches that exceed the
+/// scalar.
 fn guards(summary: &AccessSummary<'_>) -> BTreeSet<(Atom, u8)> {
     let mut found = BTreeSet::new();
     for (_, fact) in summary.facts.all().filter(|(_, fact)| !fact.is_equal) {
@@ -105,15 +109,16 @@ impl Finder<'_, '_> {
 
     /// The integers that matter, those of addresses first.
     fn scalars(&self) -> Vec<&ScalarModel> {
-        let in_address = |s: &ScalarModel| {
-            let atom = Atom::Arg(s.arg, s.offset);
-            self.summary.accesses.iter().any(|access| access.offset.has(atom))
-        };
         let mut all: Vec<&ScalarModel> =
             self.model.scalars.iter().filter(|s| !s.scalar.is_float() && s.role != Role::Unused).collect();
-        all.sort_by_cached_key(|s| (!in_address(s), s.role, s.arg, s.offset));
+        all.sort_by_cached_key(|s| (!self.is_in_address(s), s.role, s.arg, s.offset));
         all.truncate(MAX_SCALARS);
         all
+    }
+
+    fn is_in_address(&self, scalar: &ScalarModel) -> bool {
+        let atom = Atom::Arg(scalar.arg, scalar.offset);
+        self.summary.accesses.iter().any(|access| access.offset.has(atom))
     }
 
     fn is_guard(&self, scalar: &ScalarModel, dimension: u8) -> bool {
@@ -129,13 +134,21 @@ impl Finder<'_, '_> {
                 all.push(Condition::AtLeast(own(), Quantity::Constant(0)));
             }
             all.push(Condition::AtLeast(own(), Quantity::Constant(1)));
-            all.extend([2, 4, 8, 16].map(|n| Condition::MultipleOf(own(), Quantity::Constant(n))));
+            // A check says that the code is made for remainders.
+            let is_in_address = self.is_in_address(scalar);
+            if is_in_address && !self.dimensions().any(|d| self.is_guard(scalar, d)) {
+                all.extend([2, 4, 8, 16].map(|n| Condition::MultipleOf(own(), Quantity::Constant(n))));
+            }
+            if !is_in_address && scalar.role != Role::Count {
+                continue;
+            }
             for d in self.dimensions().filter(|d| !self.is_guard(scalar, *d)) {
-                all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d)));
-                all.push(Condition::Equal(own(), Quantity::GlobalSize(d)));
-                for n in self.factors(d) {
-                    all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d).times(Quantity::Constant(n))));
+                if is_in_address {
+                    all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d)));
+                    let factors = self.factors(d).into_iter().map(Quantity::Constant);
+                    all.extend(factors.map(|n| Condition::AtLeast(own(), Quantity::GlobalSize(d).times(n))));
                 }
+                all.push(Condition::Equal(own(), Quantity::GlobalSize(d)));
                 if self.reads(&[Id::Local, Id::LocalSize, Id::Group], d) {
                     all.push(Condition::MultipleOf(own(), Quantity::LocalSize(d)));
                     all.push(Condition::Equal(own(), Quantity::LocalSize(d)));
@@ -151,7 +164,7 @@ impl Finder<'_, '_> {
             }
         }
         for outer in &scalars {
-            for inner in scalars.iter().filter(|inner| (inner.arg, inner.offset) != (outer.arg, outer.offset)) {
+            for inner in scalars.iter().filter(|inner| self.are_strides(outer, inner)) {
                 for d in self.dimensions() {
                     all.push(strides(outer, inner, Quantity::GlobalSize(d)));
                 }
@@ -160,6 +173,14 @@ impl Finder<'_, '_> {
             }
         }
         all
+    }
+
+    /// Whether an address steps by both.
+    fn are_strides(&self, a: &ScalarModel, b: &ScalarModel) -> bool {
+        let [a, b] = [a, b].map(|s| Atom::Arg(s.arg, s.offset));
+        let steps_by =
+            |offset: &Poly, by: Atom| offset.0.keys().any(|product| product.len() > 1 && product.contains(&by));
+        a != b && self.summary.accesses.iter().any(|access| steps_by(&access.offset, a) && steps_by(&access.offset, b))
     }
 
     /// Numbers of elements of a row that each work-item accesses.
@@ -221,12 +242,27 @@ impl Finder<'_, '_> {
                 _ => {}
             }
             if local || (global && self.reads(&[Id::LocalSize, Id::Group], d)) {
+                // A smaller group than the arrays have room for, or than the code checks for, hides what others do.
+                let most = self.model.groups.at_most[usize::from(d)];
+                let is_whole = |n: &&i64| most.is_none_or(|most| i64::try_from(most) == Ok(**n));
                 let literal = |n: &i64| Condition::Equal(Quantity::LocalSize(d), Quantity::Constant(*n));
-                all.extend(literals.iter().map(literal));
+                let sizes = literals.iter().filter(is_whole).filter(|n| !self.is_checked(**n, d));
+                all.extend(sizes.map(literal));
                 all.push(Condition::PowerOfTwo(Quantity::LocalSize(d)));
             }
         }
         all
+    }
+
+    /// Whether the code compares ids in the dimension with the constant: not all of them are below it.
+    fn is_checked(&self, literal: i64, dimension: u8) -> bool {
+        let ids = [Atom::Id(Id::Local, dimension), Atom::Id(Id::Global, dimension)];
+        self.summary.facts.all().any(|(_, fact)| {
+            let apart = fact.lhs.sub(&fact.rhs);
+            let is_id = ids.iter().any(|id| apart.linear_in(*id).is_some_and(|(_, rest)| rest.as_constant().is_some()));
+            let n = apart.constant_term().abs();
+            is_id && (n - 1..=n + 1).contains(&i128::from(literal))
+        })
     }
 
     /// Constants of the index arithmetic that may be sizes of work-groups: steps and bounds of loops, rows of local
@@ -294,11 +330,11 @@ impl Finder<'_, '_> {
         for (scalar, n) in self.alignments() {
             all.push(Condition::MultipleOf(quantity(scalar), Quantity::Constant(n)));
         }
-        for access in &self.summary.accesses {
-            if matches!(access.region, Region::Private(_)) {
-                continue;
+        for (offset, bytes) in self.offsets() {
+            let strides_of = self.strides_of(&offset);
+            if let Some((smallest, _)) = strides_of.first() {
+                all.extend(self.rows(&offset, bytes, smallest));
             }
-            let strides_of = self.strides_of(&access.offset);
             for pair in strides_of.windows(2) {
                 if let ([(inner, Some(extent)), (outer, _)], true) = (pair, pair[0].0 != pair[1].0) {
                     all.push(Condition::Strides {
@@ -314,14 +350,62 @@ impl Finder<'_, '_> {
         all
     }
 
+    /// Offsets of accesses to shared memory, with their numbers of bytes. Where a pointer is one of several, each of
+    /// them.
+    fn offsets(&self) -> Vec<(Poly, u64)> {
+        let (summary, program) = (self.summary, self.summary.program);
+        let mut all: Vec<(Poly, u64)> = Vec::new();
+        for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_))) {
+            let mut push = |offset: Poly| {
+                if !all.contains(&(offset.clone(), access.bytes)) {
+                    all.push((offset, access.bytes));
+                }
+            };
+            push(access.offset.clone());
+            let is_pointer = |atom: Atom| matches!(atom, Atom::Value(v) if program.shape(v).kind == Kind::Pointer);
+            if access.offset.atoms().any(is_pointer) {
+                let is_address =
+                    |v: &ValueId| program.instruction(*v).is_some_and(|i| matches!(i.op, Op::Address { .. }));
+                let pointers = summary.sources(access.pointer).into_iter().filter(is_address);
+                pointers.for_each(|v| push(summary.symbols.address(v).offset));
+            }
+        }
+        all
+    }
+
+    /// What the smallest stride of an address has to exceed so that rows do not overlap: what is accessed in a row.
+    fn rows(&self, offset: &Poly, bytes: u64, stride: &ScalarArgument) -> Vec<Condition> {
+        let atom = Atom::Arg(stride.position, stride.offset);
+        let terms = |is_row: bool| offset.0.iter().filter(move |(product, _)| product.contains(&atom) == is_row);
+        let Some(step) = terms(true).map(|(_, n)| n.abs()).min().filter(|n| *n > 0) else { return Vec::new() };
+        let own = || Quantity::Scalar(stride.clone());
+        let column = terms(false).filter_map(|(product, n)| match product[..] {
+            [index] if !matches!(index, Atom::Arg(..)) && *n >= step && n % step == 0 => {
+                Some((self.steps(index)?, i64::try_from(n / step).ok()?))
+            }
+            _ => None,
+        });
+        let column: Vec<Condition> = column
+            .map(|(steps, n)| match n {
+                1 => Condition::AtLeast(own(), steps),
+                n => Condition::AtLeast(own(), steps.times(Quantity::Constant(n))),
+            })
+            .collect();
+        let element = (i128::from(bytes) + step - 1) / step;
+        match i64::try_from(element) {
+            Ok(element) if column.is_empty() => vec![Condition::AtLeast(own(), Quantity::Constant(element))],
+            _ => column,
+        }
+    }
+
     /// The scalars that are added to addresses in bytes, directly or times an index, and of what they must be multiples
     /// so that the access is aligned.
     fn alignments(&self) -> Vec<(&ScalarModel, i64)> {
         let mut found: BTreeMap<(u32, u64), i128> = BTreeMap::new();
-        for access in &self.summary.accesses {
-            let bytes = i128::from(access.bytes.max(1));
+        for (offset, bytes) in self.offsets() {
+            let bytes = i128::from(bytes.max(1));
             let aligned = if bytes.count_ones() == 1 { bytes } else { 1 << bytes.trailing_zeros() };
-            for (product, coefficient) in access.offset.0.iter().filter(|(_, c)| **c % aligned != 0) {
+            for (product, coefficient) in offset.0.iter().filter(|(_, c)| **c % aligned != 0) {
                 let Some(Atom::Arg(arg, offset)) = product.iter().rfind(|atom| matches!(atom, Atom::Arg(..))) else {
                     continue;
                 };
@@ -379,6 +463,14 @@ impl Finder<'_, '_> {
         let (product, 1) = poly.0.first_key_value()? else { return None };
         let ([Atom::Arg(arg, offset)], 1) = (&product[..], poly.0.len()) else { return None };
         self.model.scalars.iter().find(|s| (s.arg, s.offset) == (*arg, *offset)).map(quantity)
+    }
+}
+
+/// The constant of a condition: of two conditions that differ in it alone, that with the smaller one is weaker.
+fn constant(condition: &Condition) -> i64 {
+    match condition {
+        Condition::MultipleOf(_, Quantity::Constant(n)) | Condition::Equal(_, Quantity::Constant(n)) => *n,
+        _ => 0,
     }
 }
 

@@ -15,15 +15,22 @@ use crate::generate::fill::{self, Fill, mix};
 use crate::generate::geometry::{self, Geometry};
 use crate::generate::launch_builder::{ImageSides, LaunchBuilder, LaunchPlan};
 use crate::generate::launches::Request;
-use crate::generate::model::KernelModel;
+use crate::generate::model::{KernelModel, ScalarModel};
 use crate::generate::planned_launch::{GeneratedLaunch, unique};
 
 /// Rounds after which scalars that depend on each other are left as they are.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 24;
+/// What scalars exceed their bounds by: a condition holds by itself, not because a bound happens to be even or a
+/// multiple of something.
+const SLACK: [i128; 9] = [0, 1, 3, 0, 5, 1, 2, 7, 0];
 /// Scalars are not made greater than this.
-const LARGEST: i128 = 1 << 24;
+const LARGEST: i128 = 1 << 22;
+/// Extents of strides are at most this at first.
+const LARGEST_EXTENT: i128 = 24;
 
-/// Builds launches of several sizes that satisfy the condition; none if it cannot be satisfied so.
+/// Builds launches of several sizes that satisfy the condition, and hands each to `take` until that returns false; none
+/// if it cannot be satisfied so. The first ones have sizes and scalars of `examples`, but for what the condition
+/// changes.
 ///
 /// # Errors
 /// `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit the kernel.
@@ -31,8 +38,9 @@ pub fn launches_under(
     builder: &LaunchBuilder<'_>,
     request: &Request,
     condition: &Condition,
-    is_over: &dyn Fn() -> bool,
-) -> Result<Vec<GeneratedLaunch>> {
+    examples: &[&Launch],
+    take: &mut dyn FnMut(GeneratedLaunch) -> Result<bool>,
+) -> Result<()> {
     let model = &with_group_sizes(builder.model, condition);
     let builder = builder.with_model(model);
     let mut geometries = match &request.range {
@@ -41,48 +49,108 @@ pub fn launches_under(
     };
     geometries.iter_mut().for_each(|geometry| shrink(geometry, condition));
     let pick = |i: usize| geometries[i.min(geometries.len() - 1)].clone();
-    let mut plans = vec![
-        (pick(1), Style::Even, Fill::Random),
-        (pick(0), Style::Even, Fill::Random),
-        (pick(1), Style::Uneven, Fill::Rising),
-        (pick(2), Style::Even, Fill::Random),
-        (pick(2), Style::Uneven, Fill::Falling),
-        (pick(1), Style::Least, Fill::Random),
-        (pick(2), Style::Even, Fill::Equal),
-        (pick(1), Style::Even, Fill::Zero),
-    ];
+    let mut plans: Vec<(Geometry, Source<'_>, Fill)> =
+        examples.iter().map(|launch| (adapted(launch, condition), Source::Example(launch), Fill::Random)).collect();
+    plans.extend(
+        [
+            (pick(1), Style::Even, Fill::Random),
+            (pick(0), Style::Even, Fill::Random),
+            (pick(1), Style::Uneven, Fill::Rising),
+            (pick(2), Style::Even, Fill::Random),
+            (pick(2), Style::Uneven, Fill::Falling),
+            (pick(1), Style::Least, Fill::Random),
+            (pick(2), Style::Even, Fill::Equal),
+            (pick(1), Style::Even, Fill::Zero),
+        ]
+        .map(|(geometry, style, fill)| (geometry, Source::Style(style), fill)),
+    );
     if request.range.is_none() {
         plans.extend(geometry::uneven(model).map(|mut geometry| {
             shrink(&mut geometry, condition);
-            (geometry, Style::Even, Fill::Random)
+            (geometry, Source::Style(Style::Even), Fill::Random)
         }));
     }
-    let mut all: Vec<GeneratedLaunch> = Vec::new();
-    for (variant, (geometry, style, fill)) in (0u64..).zip(plans) {
-        if is_over() {
-            break;
-        }
+    let mut known: Vec<(String, Launch)> = Vec::new();
+    for (variant, (geometry, source, fill)) in (0u64..).zip(plans) {
         let seed = mix(request.seed, 1000 + variant);
-        let mut scalars = assign::scalars(model, &builder.summary, &geometry, style, variant, seed);
-        if !fulfil(condition, model, &geometry, &mut scalars) {
+        let mut scalars = match source {
+            Source::Example(launch) => scalars_of(model, launch),
+            Source::Style(style) => assign::scalars(model, &builder.summary, &geometry, style, variant, seed),
+        };
+        let slack = SLACK[variant as usize % SLACK.len()];
+        if !fulfil(condition, model, &geometry, &mut scalars, slack) {
             continue;
         }
         let images = ImageSides::Launch;
         let plan = LaunchPlan { geometry: &geometry, scalars, fill, seed, images };
         let fitted = builder.fit(&plan);
+        if fitted.too_large {
+            continue;
+        }
         let mut launch = builder.launch(&plan, &fitted)?;
         set_contents(condition, &model.interface, &mut launch, seed);
         let holds = condition.holds(&Built { interface: &model.interface, launch: &launch });
-        if holds != Some(true) || all.iter().any(|known| known.launch == launch) {
+        if holds != Some(true) || known.iter().any(|(_, other)| *other == launch) {
             continue;
         }
         let mut preconditions = model.preconditions.clone();
         preconditions.extend(fitted.notes);
-        let name =
-            unique(geometry.name.clone().into_owned() + ", kept to the condition", all.iter().map(|g| g.name.as_str()));
-        all.push(GeneratedLaunch { launch, name, preconditions, guesses: fitted.guesses });
+        let name = unique(
+            geometry.name.clone().into_owned() + ", kept to the condition",
+            known.iter().map(|(name, _)| name.as_str()),
+        );
+        known.push((name.clone(), launch.clone()));
+        if !take(GeneratedLaunch { launch, name, preconditions, guesses: fitted.guesses })? {
+            break;
+        }
     }
-    Ok(all)
+    Ok(())
+}
+
+/// Where the scalars of a launch come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Style(Style),
+    Example(&'a Launch),
+}
+
+/// Returns the scalars of a launch.
+fn scalars_of(model: &KernelModel, launch: &Launch) -> Scalars {
+    let value = |scalar: &ScalarModel| {
+        let Some(ArgValue::Value(bytes)) = launch.args.get(scalar.arg as usize) else { return None };
+        let number = match scalar_layout::decode(scalar.scalar, bytes.get(usize::try_from(scalar.offset).ok()?..)?) {
+            scalar_layout::Number::Integer(n) => Number::Integer(n),
+            scalar_layout::Number::Float(x) => Number::Float(x),
+        };
+        Some(((scalar.arg, scalar.offset), number))
+    };
+    model.scalars.iter().filter_map(value).collect()
+}
+
+/// Returns the sizes of a launch, with groups of the sizes that the condition asks for, and as many of them.
+fn adapted(launch: &Launch, condition: &Condition) -> Geometry {
+    let range = launch.range.clone();
+    let (mut local, groups) = (range.decided().local, range.group_counts());
+    for part in condition.parts() {
+        match part {
+            Condition::Equal(Quantity::LocalSize(d), Quantity::Constant(n)) => {
+                local[usize::from(*d).min(2)] = u64::try_from(*n).unwrap_or(1).max(1);
+            }
+            Condition::PowerOfTwo(Quantity::LocalSize(d)) => {
+                let size = &mut local[usize::from(*d).min(2)];
+                *size = (*size / 2 + 1).next_power_of_two();
+            }
+            _ => {}
+        }
+    }
+    let mut geometry = Geometry { local, name: "sizes of another launch".into(), range };
+    for d in 0..3 {
+        if local[d] != geometry.range.decided().local[d] {
+            geometry.range.global[d] = local[d] * groups[d];
+        }
+    }
+    shrink(&mut geometry, condition);
+    geometry
 }
 
 /// Returns the model with the sizes of work-groups that the condition asks for.
@@ -122,11 +190,12 @@ fn shrink(geometry: &mut Geometry, condition: &Condition) {
 }
 
 /// Changes scalars until the condition holds of them. Returns whether it does.
-fn fulfil(condition: &Condition, model: &KernelModel, geometry: &Geometry, scalars: &mut Scalars) -> bool {
+fn fulfil(condition: &Condition, model: &KernelModel, geometry: &Geometry, scalars: &mut Scalars, slack: i128) -> bool {
+    start_small(condition, scalars);
     for _ in 0..ROUNDS {
         let mut has_changed = false;
         for part in condition.parts() {
-            let Some((scalar, value)) = wanted(part, &Chosen { geometry, scalars }) else { continue };
+            let Some((scalar, value)) = wanted(part, &Chosen { geometry, scalars }, slack) else { continue };
             let key = (scalar.position, scalar.offset);
             let ty = model.scalars.iter().find(|known| (known.arg, known.offset) == key).map(|known| known.scalar);
             let Some((least, most)) = ty.and_then(scalar_layout::range) else { return false };
@@ -143,17 +212,32 @@ fn fulfil(condition: &Condition, model: &KernelModel, geometry: &Geometry, scala
     false
 }
 
-/// Returns the scalar that has to change for a part of a condition to hold, and its next value.
-fn wanted<'c>(part: &'c Condition, known: &Chosen<'_>) -> Option<(&'c ScalarArgument, i128)> {
+/// Makes strides and their extents small, so that those that build on others stay within limits.
+fn start_small(condition: &Condition, scalars: &mut Scalars) {
+    for part in condition.parts() {
+        let Condition::Strides { outer, inner, extent } = part else { continue };
+        for (quantity, most) in [(outer, 1), (inner, 1), (extent, LARGEST_EXTENT)] {
+            let Quantity::Scalar(scalar) = quantity else { continue };
+            if let Some(Number::Integer(n)) = scalars.get_mut(&(scalar.position, scalar.offset)) {
+                *n = (*n).min(most);
+            }
+        }
+    }
+}
+
+/// Returns the scalar that has to change for a part of a condition to hold, and its next value: `slack` more than it
+/// must be, where it may.
+fn wanted<'c>(part: &'c Condition, known: &Chosen<'_>, slack: i128) -> Option<(&'c ScalarArgument, i128)> {
     if part.holds(known) != Some(false) {
         return None;
     }
     match part {
-        Condition::AtLeast(Quantity::Scalar(scalar), other)
-        | Condition::AtMost(Quantity::Scalar(scalar), other)
-        | Condition::Equal(Quantity::Scalar(scalar), other) => Some((scalar, other.value(known)?)),
+        Condition::AtLeast(Quantity::Scalar(scalar), other) => Some((scalar, other.value(known)?.checked_add(slack)?)),
+        Condition::AtMost(Quantity::Scalar(scalar), other) | Condition::Equal(Quantity::Scalar(scalar), other) => {
+            Some((scalar, other.value(known)?))
+        }
         Condition::Strides { outer: Quantity::Scalar(scalar), inner, extent } => {
-            Some((scalar, inner.value(known)?.checked_mul(extent.value(known)?)?))
+            Some((scalar, inner.value(known)?.checked_mul(extent.value(known)?)?.checked_add(slack)?))
         }
         Condition::MultipleOf(Quantity::Scalar(scalar), of) => {
             let (now, of) = (known.scalar(scalar)?, of.value(known)?);

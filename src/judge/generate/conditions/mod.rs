@@ -17,6 +17,9 @@ use super::launches::Request;
 use super::model::KernelModel;
 use super::planned_launch::GeneratedLaunch;
 
+/// Launches that need more are not made: many are tried.
+const LIMITS: BuildLimits = BuildLimits { instructions: 400_000, bytes: 1 << 21, end: None };
+
 /// Knows which conditions a kernel may rely on, and makes launches that satisfy them.
 pub struct Conditions<'m> {
     builder: LaunchBuilder<'m>,
@@ -26,7 +29,7 @@ pub struct Conditions<'m> {
 impl<'m> Conditions<'m> {
     /// Reads the model of a kernel; `request` is that of its other launches.
     pub fn new(model: &'m KernelModel, request: Request) -> Conditions<'m> {
-        Conditions { builder: LaunchBuilder::new(model, BuildLimits::default()), request }
+        Conditions { builder: LaunchBuilder::new(model, LIMITS), request }
     }
 
     /// Returns the conditions that the code suggests.
@@ -34,13 +37,20 @@ impl<'m> Conditions<'m> {
         candidates::of(self.builder.model, &self.builder.summary, self.request.range.is_some())
     }
 
-    /// Builds launches of several sizes that satisfy the condition, no more once `is_over` returns true; none if it
-    /// cannot be satisfied by a choice of sizes, scalars and contents.
+    /// Builds launches of several sizes that satisfy the condition, and hands each to `take` until that returns false;
+    /// none if it cannot be satisfied by a choice of sizes, scalars and contents. The first ones have sizes and scalars
+    /// of `examples`, but for what the condition changes.
     ///
     /// # Errors
-    /// `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit the kernel.
-    pub fn launches(&self, condition: &Condition, is_over: &dyn Fn() -> bool) -> Result<Vec<GeneratedLaunch>> {
-        fulfilment::launches_under(&self.builder, &self.request, condition, is_over)
+    /// Those of `take`; `Caller` if an argument has a type that cannot be generated, or the requested sizes do not fit
+    /// the kernel.
+    pub fn launches(
+        &self,
+        condition: &Condition,
+        examples: &[&Launch],
+        take: &mut dyn FnMut(GeneratedLaunch) -> Result<bool>,
+    ) -> Result<()> {
+        fulfilment::launches_under(&self.builder, &self.request, condition, examples, take)
     }
 
     /// Returns whether the condition holds in a launch with a definite work-group size; `None`: that is not known.

@@ -109,6 +109,7 @@ impl Judging<'_, '_> {
         }
         let verdict = findings::verdict(&findings, checked.inputs.iter().any(Input::is_finished));
         notes.extend(checked.left_out);
+        notes.extend(checked.rows);
         notes.extend(looked.notes);
         notes.extend(measured);
         let amplification = match options.amplify {

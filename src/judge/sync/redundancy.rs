@@ -10,7 +10,7 @@ use kassay_base::error::Result;
 use kassay_ir::kernel::builtins::{self, Family};
 use kassay_model::native::table::BarrierSite;
 use kassay_results::result::check::Barrier;
-use kassay_run::exec::simulator::observation::{Simulation, SimulationOptions};
+use kassay_run::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
 
 use super::check_options::CheckOptions;
 use super::exploration::{Case, Explored, Simulate};
@@ -62,6 +62,9 @@ pub(super) fn barriers<S: Simulate + Send>(
                 Some("not every input that reaches it comes to its end")
             }
             () if !options.redundant => Some("not tried"),
+            () if reaching(source).any(|i| hides_conflicts(&explored[i].simulation)) => {
+                Some("other findings may hide what it orders")
+            }
             () => None,
         }
     };
@@ -91,6 +94,16 @@ pub(super) fn barriers<S: Simulate + Send>(
     let mut all: Vec<(u32, Barrier)> = all.collect();
     all.sort_by(|a, b| a.1.location.cmp(&b.1.location));
     Ok(all)
+}
+
+/// Returns whether what a barrier orders may not show without it: accesses that race in spite of it, in one direction,
+/// may be what it orders in the other, and accesses that are skipped conflict with nothing.
+fn hides_conflicts(simulation: &Simulation) -> bool {
+    let is_skipped = |kind: FaultKind| {
+        matches!(kind, FaultKind::OutOfBounds | FaultKind::Null | FaultKind::ReadOnlyWrite | FaultKind::Misaligned)
+    };
+    simulation.conflicts.iter().any(|conflict| !conflict.inter_group)
+        || simulation.faults.iter().any(|fault| is_skipped(fault.kind))
 }
 
 /// Tries the candidates in the inputs that reach them: in the smallest input first, then in all others concurrently, so

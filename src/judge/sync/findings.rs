@@ -200,8 +200,8 @@ impl Reader<'_> {
             || !(simulation.conflicts.iter().any(races) || simulation.faults.iter().any(|f| skips(f.kind)))
     }
 
-    /// Returns what is to be said of indices beyond rows of arrays of arrays in accesses that stay in these, by place. That
-    /// is no finding: much code means flat access.
+    /// Returns what is to be said of indices beyond rows of arrays of arrays in accesses that stay in these, by place.
+    /// That is no finding: much code means flat access.
     pub fn rows(&self, observed: ObservedLaunch<'_>) -> BTreeMap<Location, String> {
         let simulation = observed.simulation;
         let path = |site: u32| self.table.accesses.get(site as usize).map(|s| s.path);

@@ -188,8 +188,8 @@ pub fn beyond_inner(access: &Access, (index, length): (i64, u64), object: Option
     )
 }
 
-/// Describes an index beyond a row of an array of arrays, in an access that stays in that; the pair is the index and the
-/// row's length.
+/// Describes an index beyond a row of an array of arrays, in an access that stays in that; the pair is the index and
+/// the row's length.
 pub fn beyond_row(access: &Access, (index, length): (i64, u64), object: Option<&str>, dims: u32) -> String {
     let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
     let of = object.map_or_else(String::new, |name| format!(" of `{name}`"));

@@ -1,5 +1,5 @@
-//! Finds redundant barriers: runs every input again with some barriers ordering nothing; a single finding that the input
-//! does not show with all of them, or one at more places in memory, shows that one of them is needed.
+//! Finds redundant barriers: runs every input again with some barriers ordering nothing; a single finding that the
+//! input does not show with all of them, or one at more places in memory, shows that one of them is needed.
 //!
 //! Barriers are first tried together: a launch without several of them is ordered less, so if nothing conflicts without
 //! all of them, nothing conflicts without any one. If something does, the set is bisected.

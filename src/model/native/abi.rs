@@ -413,8 +413,8 @@ pub mod mark {
     /// For accesses that need no check: to the builtin's own variables and tables, to the item's context,
     /// to exchanged values.
     pub const TRUSTED: &str = "kassay.trusted";
-    /// For accesses to a part of a vector: the vector's alignment, and the distance of the part from its beginning, both
-    /// in bytes.
+    /// For accesses to a part of a vector: the vector's alignment, and the distance of the part from its beginning,
+    /// both in bytes.
     pub const COMPONENT: &str = "kassay.component";
     /// For the values that are checked addresses, and for accesses to memory of kassay's own: contexts, the probe
     /// buffer. The node's string says which.

@@ -62,6 +62,7 @@ impl CachedSite {
     #[inline(always)]
     pub fn offset(&self, address: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.base);
-        (offset < self.valid_offsets && address & u64::from(self.misaligned) == u64::from(self.remainder)).then_some(offset)
+        (offset < self.valid_offsets && address & u64::from(self.misaligned) == u64::from(self.remainder))
+            .then_some(offset)
     }
 }

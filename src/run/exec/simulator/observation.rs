@@ -187,7 +187,7 @@ pub struct SimulatorFault {
     pub texel: Option<[i64; 3]>,
     /// The least and the greatest offset of all occurrences; `None` if they concern different objects, or texels.
     pub span: Option<(i64, i64)>,
-    /// For [`FaultKind::BeyondInner`] and [`FaultKind::BeyondRow`]: the index, and the number of elements of the inner array.
+    /// For [`FaultKind::BeyondInner`] and [`FaultKind::BeyondRow`]: the index, and the number of elements of the array.
     pub inner: Option<(i64, u64)>,
     /// Total number of occurrences.
     pub count: u64,

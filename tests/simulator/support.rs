@@ -76,7 +76,17 @@ pub fn table(buffers: &[&str]) -> NativeTable {
 
 /// Adds an access of four bytes.
 pub fn with_access(mut table: NativeTable, mode: Mode, object: Option<u32>, space: Space) -> NativeTable {
-    table.accesses.push(AccessSite { path: 0, mode, space, object, bytes: 4, align: 4, ordering: None, builtin: None });
+    table.accesses.push(AccessSite {
+        path: 0,
+        mode,
+        space,
+        object,
+        bytes: 4,
+        align: 4,
+        lead: 0,
+        ordering: None,
+        builtin: None,
+    });
     table
 }
 

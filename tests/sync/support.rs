@@ -54,7 +54,7 @@ impl Tables {
         let path = self.path(frames);
         let space = self.0.objects[object as usize].space;
         let (object, ordering, builtin) = (Some(object), None, None);
-        self.0.accesses.push(AccessSite { path, mode, space, object, bytes: 4, align: 4, ordering, builtin });
+        self.0.accesses.push(AccessSite { path, mode, space, object, bytes: 4, align: 4, lead: 0, ordering, builtin });
         self.0.accesses.len() as u32 - 1
     }
 

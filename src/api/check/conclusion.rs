@@ -123,6 +123,7 @@ impl Judging<'_, '_> {
             holds_for_because.extend(looked.only_races);
         }
         notes.extend(checked.left_out);
+        notes.extend(checked.rows);
         notes.extend(looked.notes);
         notes.extend(measured);
         let amplification = match options.amplify {

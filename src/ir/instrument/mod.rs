@@ -10,6 +10,7 @@
 //!   divisions.
 //! - `ids`: virtual NDRanges; `ids::joint` is for joint launches. `access` tells which arguments a woven kernel writes.
 //! - `device_races`: shadow memory on devices. `accesses`: the simulator's hooks. `comparisons`: what they compare.
+//!   `components`: which bytes of a vector an access names, for both.
 //! - `lowering`: from a module to the code of any target.
 //!
 //! `tests/golden/` shows what they make of small kernels.
@@ -19,6 +20,7 @@
 pub mod access;
 pub mod accesses;
 pub mod comparisons;
+mod components;
 pub mod coverage;
 mod decision_paths;
 pub mod def_use;

@@ -28,6 +28,8 @@ pub fn describe_faults(table: &NativeTable, interface: &Interface, all: &[Simula
             | FaultKind::NonTermination
             | FaultKind::Trap
             | FaultKind::BeyondInner
+            | FaultKind::BeyondRow
+            | FaultKind::BarrierFlags
             | FaultKind::CopyArguments
             | FaultKind::EventLists
             | FaultKind::OutsideMask => continue,

@@ -33,6 +33,8 @@ pub struct Checked {
     pub asked_active: Vec<String>,
     /// Inputs that were not run, or not to completion, a sentence each.
     pub left_out: Vec<String>,
+    /// Indices beyond rows of arrays of arrays in accesses that stay in these, a sentence for each place.
+    pub rows: Vec<String>,
     /// Reasons why the verdict does not hold for all of some inputs, a sentence each.
     pub sampled: Vec<String>,
 }
@@ -90,10 +92,14 @@ pub fn judge<S: Simulate + Send>(
     options: CheckOptions,
 ) -> Result<Checked> {
     let mut findings = Findings::default();
+    let mut rows = BTreeMap::new();
     let mut explored = Vec::with_capacity(cases.len());
     for ((input, case), simulation) in cases.iter().enumerate().zip(simulations) {
         let observed = observed(input, case, &simulation);
         findings.add(reader, observed);
+        for (place, text) in reader.rows(observed) {
+            rows.entry(place).or_insert(text);
+        }
         let keys = reader.keys(observed);
         explored.push(Explored { keys, simulation });
     }
@@ -105,7 +111,7 @@ pub fn judge<S: Simulate + Send>(
         let (case, explored) = (&cases[found.input], &explored[found.input]);
         witness(sim, found, case, explored, options.budget)
     })?;
-    let barriers = redundancy::barriers(simulators, reader, cases, &explored, verdict, &options)?;
+    let barriers = redundancy::barriers(simulators, reader, cases, &explored, &options)?;
     let by_atomics = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.depends_on_atomics);
     let ordered_by_atomics = by_atomics.map(|(case, _)| case.name.clone()).collect();
     let asked = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.asked_active);
@@ -114,7 +120,8 @@ pub fn judge<S: Simulate + Send>(
     let sampled = cases.iter().zip(&explored).filter_map(|(case, e)| sampled(case, &e.simulation)).collect();
     found.extend(barriers.iter().filter_map(|(site, b)| redundant(reader, *site, b)));
     let barriers = barriers.into_iter().map(|(_, b)| b).collect();
-    Ok(Checked { verdict, found, inputs, barriers, ordered_by_atomics, asked_active, left_out, sampled })
+    let rows = rows.into_values().collect();
+    Ok(Checked { verdict, found, inputs, barriers, ordered_by_atomics, asked_active, left_out, rows, sampled })
 }
 
 /// Describes the inputs that were not run, or not to completion.

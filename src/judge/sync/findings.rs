@@ -152,6 +152,16 @@ impl Reader<'_> {
         verdict(found.iter().map(|(_, finding, _)| finding), observed.simulation.completed)
     }
 
+    /// Returns how often a launch shows each of its findings: races by the places in memory.
+    pub fn counts(&self, observed: ObservedLaunch<'_>) -> BTreeMap<Key, u64> {
+        let mut counts = BTreeMap::new();
+        for (key, finding, _) in self.read(observed) {
+            let count: &mut u64 = counts.entry(key).or_default();
+            *count = count.saturating_add(finding.count);
+        }
+        counts
+    }
+
     /// Returns files and lines of the two accesses, in order, of every race that a launch shows.
     pub fn races(&self, observed: ObservedLaunch<'_>) -> BTreeSet<Vec<(String, u32)>> {
         observed.simulation.conflicts.iter().map(|conflict| lines(&self.race(observed, conflict))).collect()
@@ -186,15 +196,45 @@ impl Reader<'_> {
                 FaultKind::NonTermination,
                 FaultKind::Trap,
                 FaultKind::BeyondInner,
+                FaultKind::BeyondRow,
             ];
             !independent.contains(&kind)
         };
         let leaves = |f: &SimulatorFault| f.kind == FaultKind::OutOfBounds && path(f.site) == path(fault.site);
+        if fault.kind == FaultKind::BeyondRow {
+            // A note of its own.
+            return false;
+        }
         if fault.kind == FaultKind::BeyondInner {
             return !simulation.faults.iter().any(leaves);
         }
         fault.kind != FaultKind::Uninitialised
             || !(simulation.conflicts.iter().any(races) || simulation.faults.iter().any(|f| skips(f.kind)))
+    }
+
+    /// Returns what is to be said of indices beyond rows of arrays of arrays in accesses that stay in these, by place.
+    /// That is no finding: much code means flat access.
+    pub fn rows(&self, observed: ObservedLaunch<'_>) -> BTreeMap<Location, String> {
+        let simulation = observed.simulation;
+        let path = |site: u32| self.table.accesses.get(site as usize).map(|s| s.path);
+        let leaves = |row: &SimulatorFault| {
+            let at_place = |f: &&SimulatorFault| path(f.site) == path(row.site);
+            simulation.faults.iter().filter(at_place).any(|f| f.kind == FaultKind::OutOfBounds)
+        };
+        let rows = simulation.faults.iter().filter(|f| f.kind == FaultKind::BeyondRow && !leaves(f));
+        let note = |f: &SimulatorFault| {
+            let mode = self.table.accesses.get(f.site as usize).map_or(table::Mode::Read, |s| s.mode);
+            let access = Access { global_id: Some(f.global_id), ..self.accessed(f.site, mode) };
+            let object = self.object(f.object, 0).name;
+            let text = messages::beyond_row(
+                &access,
+                f.inner.unwrap_or_default(),
+                object.as_deref(),
+                observed.launch.range.dims,
+            );
+            (access.location, text)
+        };
+        rows.map(note).collect()
     }
 
     fn race(&self, observed: ObservedLaunch<'_>, conflict: &Conflict) -> Finding {
@@ -264,8 +304,10 @@ impl Reader<'_> {
     fn fault(&self, observed: ObservedLaunch<'_>, fault: &SimulatorFault) -> Finding {
         let site = fault.site as usize;
         let kind = match fault.kind {
-            FaultKind::OutOfBounds | FaultKind::BeyondInner => FindingKind::OutOfBounds,
-            FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => FindingKind::BarrierDivergence,
+            FaultKind::OutOfBounds | FaultKind::BeyondInner | FaultKind::BeyondRow => FindingKind::OutOfBounds,
+            FaultKind::BarrierFlags | FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => {
+                FindingKind::BarrierDivergence
+            }
             FaultKind::Null => FindingKind::NullAccess,
             FaultKind::ReadOnlyWrite => FindingKind::ReadOnlyWrite,
             FaultKind::Misaligned => FindingKind::Misaligned,
@@ -284,7 +326,7 @@ impl Reader<'_> {
                 let path = self.table.traps.get(site).map_or(u32::MAX, |trap| trap.path);
                 (ids(self.place(path)), Object::default())
             }
-            FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => {
+            FaultKind::BarrierFlags | FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => {
                 let barrier = self.table.barriers.get(site);
                 let access = ids(self.place(barrier.map_or(u32::MAX, |b| b.path)));
                 (Access { builtin: barrier.map(|b| b.builtin.clone()), ..access }, Object::default())
@@ -329,8 +371,9 @@ impl Reader<'_> {
             let finding = self.finding(kind, observed, object, message);
             return Finding { count: fault.count, accesses: vec![access], within_object: Some(true), ..finding };
         }
-        if matches!(fault.kind, FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask) {
+        if kind == FindingKind::BarrierDivergence {
             let message = match fault.kind {
+                FaultKind::BarrierFlags => messages::barrier_flags(&access, dims),
                 FaultKind::CopyArguments => messages::copy_arguments(&access, fault.offset, dims),
                 FaultKind::OutsideMask => messages::outside_mask(&access, fault.offset, dims),
                 _ => messages::event_lists(&access, fault.offset == ListDifference::Length as i64, dims),

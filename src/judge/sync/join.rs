@@ -4,7 +4,7 @@
 use kassay_base::error::{Error, Result};
 use kassay_results::result::Location;
 use kassay_results::result::check::{
-    Access, Amplification, Barrier, CheckResult, Finding, FindingKind, HoldsFor, Input, Memory, Mode, Scope, Verdict,
+    Access, Amplification, Barrier, CheckResult, Finding, FindingKind, HoldsFor, Input, Memory, Mode, Scope,
 };
 
 use super::{checking, findings, messages};
@@ -39,7 +39,7 @@ pub fn join(parts: Vec<CheckResult>) -> Result<CheckResult> {
     let inputs: Vec<Input> = parts.iter().flat_map(|part| part.inputs.clone()).collect();
     let mut findings = joined_findings(&parts);
     let verdict = findings::verdict(&findings, inputs.iter().any(Input::is_finished));
-    let barriers = joined_barriers(&parts, verdict);
+    let barriers = joined_barriers(&parts);
     let redundant: Vec<&Barrier> = barriers.iter().filter(|b| b.redundant == Some(true)).collect();
     let is_redundant =
         |access: &Access| redundant.iter().any(|b| b.location == access.location && b.function == access.function);
@@ -113,7 +113,7 @@ fn identity(finding: &Finding) -> Identity<'_> {
 }
 
 /// Joins the barriers: one is needed if it is in some part, and redundant if it is in all parts that reach it.
-fn joined_barriers(parts: &[CheckResult], verdict: Verdict) -> Vec<Barrier> {
+fn joined_barriers(parts: &[CheckResult]) -> Vec<Barrier> {
     let known: Vec<&[Barrier]> = parts.iter().filter(|p| !p.inputs.is_empty()).map(|p| &p.barriers[..]).collect();
     let count = known.first().map_or(0, |barriers| barriers.len());
     let joined = |at: usize| {
@@ -123,9 +123,6 @@ fn joined_barriers(parts: &[CheckResult], verdict: Verdict) -> Vec<Barrier> {
         let decisive = reached().find(|b| b.redundant == Some(false)).or_else(open).or_else(|| reached().next());
         let mut barrier = decisive.or(all.first()).map(|b| (**b).clone())?;
         barrier.reached = all.iter().map(|b| b.reached).sum();
-        if barrier.redundant.is_some() && verdict != Verdict::Clean {
-            (barrier.redundant, barrier.reason) = (None, "the kernel is not clean with it".to_owned());
-        }
         Some(barrier)
     };
     (0..count).filter_map(joined).collect()

@@ -1,5 +1,6 @@
 //! Formats findings as sentences.
 
+use kassay_results::result::Location;
 use kassay_results::result::check::{Access, Branch, FindingKind, Items, Mode, Scope};
 
 /// Formats an id in as many dimensions as the launch has: `5`, `(3, 2)`.
@@ -185,6 +186,27 @@ pub fn beyond_inner(access: &Access, (index, length): (i64, u64), object: Option
     format!(
         "{who} {does} element {index} of an array of {length} elements{of}; the access may stay in the object around it"
     )
+}
+
+/// Describes an index beyond a row of an array of arrays, in an access that stays in that; the pair is the index and
+/// the row's length.
+pub fn beyond_row(access: &Access, (index, length): (i64, u64), object: Option<&str>, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    let of = object.map_or_else(String::new, |name| format!(" of `{name}`"));
+    let Location { file, line, column } = &access.location;
+    let does = verb(access.mode);
+    format!(
+        "{file}:{line}:{column}: {who} {does} element {index} of a row of {length}{of}, which is an element of another row; \
+         the verdict does not count that"
+    )
+}
+
+/// Describes a barrier to which work-items of a group pass different flags.
+pub fn barrier_flags(access: &Access, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    let builtin = access.builtin.as_deref().unwrap_or("barrier");
+    let all = "all work-items of a group have to pass the same flags";
+    format!("{who} calls `{builtin}`{} with other flags than others of its group; {all}", line(access))
 }
 
 /// Describes an asynchronous copy for which work-items of a group pass different arguments; `argument`: the first that

@@ -1,5 +1,5 @@
-//! Finds redundant barriers: runs every input again with some barriers ordering nothing; a single conflict shows that
-//! one of them is needed.
+//! Finds redundant barriers: runs every input again with some barriers ordering nothing; a single finding that the
+//! input does not show with all of them, or one at more places in memory, shows that one of them is needed.
 //!
 //! Barriers are first tried together: a launch without several of them is ordered less, so if nothing conflicts without
 //! all of them, nothing conflicts without any one. If something does, the set is bisected.
@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use kassay_base::error::Result;
 use kassay_ir::kernel::builtins::{self, Family};
 use kassay_model::native::table::BarrierSite;
-use kassay_results::result::check::{Barrier, Verdict};
-use kassay_run::exec::simulator::observation::SimulationOptions;
+use kassay_results::result::check::Barrier;
+use kassay_run::exec::simulator::observation::{FaultKind, Simulation, SimulationOptions};
 
 use super::check_options::CheckOptions;
 use super::exploration::{Case, Explored, Simulate};
-use super::findings::Reader;
+use super::findings::{ObservedLaunch, Reader};
 use super::pool;
 
 /// Results by source number of the barrier.
@@ -35,7 +35,6 @@ pub(super) fn barriers<S: Simulate + Send>(
     reader: &Reader<'_>,
     cases: &[Case],
     explored: &[Explored],
-    verdict: Verdict,
     options: &CheckOptions,
 ) -> Result<Vec<(u32, Barrier)>> {
     let mut sources: BTreeMap<u32, u32> = BTreeMap::new();
@@ -63,20 +62,20 @@ pub(super) fn barriers<S: Simulate + Send>(
                 Some("not every input that reaches it comes to its end")
             }
             () if !options.redundant => Some("not tried"),
-            // A barrier is redundant if the kernel has no findings without it, but this kernel has findings with all
-            // its barriers.
-            () if verdict != Verdict::Clean => Some("the kernel is not clean with it"),
+            () if reaching(source).any(|i| hides_conflicts(&explored[i].simulation)) => {
+                Some("other findings may hide what it orders")
+            }
             () => None,
         }
     };
     let candidates: BTreeSet<u32> =
         sources.iter().filter(|(source, site)| excluded(**source, **site).is_none()).map(|(s, _)| *s).collect();
-    let trials = try_all(simulators, cases, explored, &candidates, options)?;
+    let trials = try_all(simulators, reader, (cases, explored), &candidates, options)?;
     let all = sources.iter().map(|(source, site)| {
         let known = &reader.table.barriers[*site as usize];
         let (redundant, reason) = match excluded(*source, *site) {
             Some(why) => (None, why),
-            None if trials.needed.contains(source) => (Some(false), "without it accesses race"),
+            None if trials.needed.contains(source) => (Some(false), "without it more is found"),
             None if trials.open.contains(source) => (None, "the budget ended before it was tried"),
             None if options.atomics_read => (None, "what atomics read may depend on it"),
             None => (Some(true), "nothing new is found without it"),
@@ -97,27 +96,41 @@ pub(super) fn barriers<S: Simulate + Send>(
     Ok(all)
 }
 
+/// Returns whether what a barrier orders may not show without it: accesses that race in spite of it, in one direction,
+/// may be what it orders in the other, and accesses that are skipped conflict with nothing.
+fn hides_conflicts(simulation: &Simulation) -> bool {
+    let is_skipped = |kind: FaultKind| {
+        matches!(kind, FaultKind::OutOfBounds | FaultKind::Null | FaultKind::ReadOnlyWrite | FaultKind::Misaligned)
+    };
+    simulation.conflicts.iter().any(|conflict| !conflict.inter_group)
+        || simulation.faults.iter().any(|fault| is_skipped(fault.kind))
+}
+
 /// Tries the candidates in the inputs that reach them: in the smallest input first, then in all others concurrently, so
 /// that the launches made do not depend on the number of `simulators`.
 fn try_all<S: Simulate + Send>(
     simulators: &mut [S],
-    cases: &[Case],
-    explored: &[Explored],
+    reader: &Reader<'_>,
+    (cases, explored): (&[Case], &[Explored]),
     candidates: &BTreeSet<u32>,
     options: &CheckOptions,
 ) -> Result<Trials> {
     let mut order: Vec<usize> = (0..cases.len()).collect();
     order.sort_by_key(|i| cases[*i].launch.range.global.iter().fold(1_u64, |n, size| n.saturating_mul(*size)));
     let mut trials = Trials::default();
+    let (table, interface, source) = (reader.table, reader.interface, reader.source);
     let first = order.iter().position(|i| candidates.iter().any(|c| explored[*i].simulation.reached.contains(c)));
     let Some(first) = first else { return Ok(trials) };
     let (first, others) = order[first..].split_at(1);
     for inputs in [first, others] {
         let needed = trials.needed.clone();
         let results = pool::each(simulators, inputs, |sim, input, _| {
+            // Findings are the same ones whatever branch led there.
+            let reader = Reader { table, interface, source, diverging_branch: &|_| None };
             let reached = &explored[*input].simulation.reached;
             let left = reached.iter().filter(|source| candidates.contains(source) && !needed.contains(source));
-            without(sim, &cases[*input], left.copied().collect(), options)
+            let known = Known { input: *input, case: &cases[*input], explored: &explored[*input] };
+            without(sim, &reader, known, left.copied().collect(), options)
         })?;
         for one in results {
             trials.needed.extend(one.needed);
@@ -128,8 +141,41 @@ fn try_all<S: Simulate + Send>(
     Ok(trials)
 }
 
+/// An input, with what it shows when all barriers order what they name.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    input: usize,
+    case: &'a Case,
+    explored: &'a Explored,
+}
+
+impl Known<'_> {
+    /// Returns whether there is anything to compare with.
+    fn has_findings(self) -> bool {
+        !self.explored.keys.is_empty()
+    }
+
+    /// Returns whether a simulation of the input shows more, or the same at more places in memory.
+    fn is_less_than(self, reader: &Reader<'_>, simulation: &Simulation) -> bool {
+        let counts = |simulation| {
+            let observed =
+                ObservedLaunch { input: self.input, name: &self.case.name, launch: &self.case.launch, simulation };
+            reader.counts(observed)
+        };
+        let known = counts(&self.explored.simulation);
+        counts(simulation).iter().any(|(key, count)| known.get(key).is_none_or(|before| count > before))
+    }
+}
+
 /// Finds out which of these barriers an input needs.
-fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &CheckOptions) -> Result<Trials> {
+fn without<S: Simulate>(
+    sim: &mut S,
+    reader: &Reader<'_>,
+    known: Known<'_>,
+    barriers: Vec<u32>,
+    options: &CheckOptions,
+) -> Result<Trials> {
+    let case = known.case;
     let mut trials = Trials::default();
     let mut parts = vec![barriers];
     while let Some(part) = parts.pop() {
@@ -146,12 +192,16 @@ fn without<S: Simulate>(sim: &mut S, case: &Case, barriers: Vec<u32>, options: &
                 schedule: case.launch.schedule.clone(),
                 races: true,
                 ignored_barriers: part.clone(),
-                first_conflict: true,
+                first_conflict: !known.has_findings(),
                 deadline: options.budget.end(),
                 ..SimulationOptions::default()
             },
         )?;
-        match (simulation.conflicted, part.len()) {
+        let shows_more = match known.has_findings() {
+            true => known.is_less_than(reader, &simulation),
+            false => simulation.conflicted,
+        };
+        match (shows_more, part.len()) {
             (false, _) if simulation.cut_short || !simulation.completed => trials.open.extend(part),
             (false, _) => {}
             (true, 1) => trials.needed.extend(part),

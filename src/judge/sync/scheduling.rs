@@ -97,7 +97,8 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
         FaultKind::CopyArguments => Some("an asynchronous copy whose work-items do not agree".to_owned()),
         FaultKind::EventLists => Some("a wait for events on which the work-items do not agree".to_owned()),
         FaultKind::OutsideMask => Some("a function of warps with a mask that does not name its caller".to_owned()),
-        FaultKind::Uninitialised => None,
+        FaultKind::BarrierFlags => Some("a barrier on whose flags the work-items do not agree".to_owned()),
+        FaultKind::Uninitialised | FaultKind::BeyondRow => None,
         FaultKind::OutOfBounds
         | FaultKind::BeyondInner
         | FaultKind::Null

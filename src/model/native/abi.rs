@@ -413,10 +413,16 @@ pub mod mark {
     /// For accesses that need no check: to the builtin's own variables and tables, to the item's context,
     /// to exchanged values.
     pub const TRUSTED: &str = "kassay.trusted";
+    /// For accesses to a part of a vector: the vector's alignment, and the distance of the part from its beginning,
+    /// both in bytes.
+    pub const COMPONENT: &str = "kassay.component";
     /// For the values that are checked addresses, and for accesses to memory of kassay's own: contexts, the probe
     /// buffer. The node's string says which.
     pub const PROOF: &str = "kassay.proof";
 }
+
+/// Flag of the length of an inner array that is a row of an array of arrays, in no struct.
+pub const OF_ROWS: u64 = 1 << 63;
 
 /// Flag of a barrier that only synchronises the sub-group.
 pub const OF_SUB_GROUP: u32 = 1 << 31;

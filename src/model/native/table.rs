@@ -162,6 +162,8 @@ pub struct AccessSite {
     pub bytes: u32,
     /// Alignment that the hardware may rely on, in bytes: a misaligned access is a fault.
     pub align: u32,
+    /// Bytes by which it lies behind an address with this alignment: that of a component in its vector.
+    pub lead: u32,
     /// For atomics with an order stronger than relaxed, or a scope narrower than the device.
     pub ordering: Option<Ordering>,
     /// The builtin that performs it (`vload4`), if any.

@@ -1,5 +1,5 @@
 // Each element takes its right neighbour in the row of the tile, the last one 0.
-// The right form of `testdata/check/fault_inner_row`.
+// The right form of `testdata/check/clean_column_beyond_row`.
 kernel void shift(global const float *in, global float *out) {
     local float tile[4][8];
     int x = (int)get_local_id(0), y = (int)get_local_id(1);

@@ -121,6 +121,7 @@ impl Program {
             object: None,
             bytes: 1,
             align: 1,
+            lead: 0,
             ordering: site.ordering,
             builtin: site.stores.then(|| "atomic_store_explicit".to_owned()),
         };

@@ -51,6 +51,7 @@ fn table() -> NativeTable {
         object: None,
         bytes: 4,
         align: 4,
+        lead: 0,
         ordering,
         builtin: (!builtin.is_empty()).then(|| builtin.to_owned()),
     };

@@ -15,6 +15,7 @@ fn table(atomics: bool) -> NativeTable {
         object: None,
         bytes: 4,
         align: 4,
+        lead: 0,
         ordering: None,
         builtin: None,
     };

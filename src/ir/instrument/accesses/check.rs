@@ -17,6 +17,8 @@ pub struct PointerCheck<'o, 'm> {
     pub origin: &'o Origin,
     pub length: Length<'m>,
     pub align: u32,
+    /// Bytes by which it lies behind an address with this alignment.
+    pub lead: u32,
     pub writes: bool,
     /// The expected value of a compare-exchange, as an `i64`.
     pub expected: Option<Value<'m>>,
@@ -33,9 +35,9 @@ pub enum Length<'m> {
 /// Replaces the address of an access by the checked one.
 pub fn weave<'m>(emitter: &Emitter<'m>, objects: &Objects<'m>, access: &Access<'m>) {
     let writes = matches!(access.mode, Mode::Write | Mode::Atomic);
-    let Access { site, bytes, align, ref origin, .. } = *access;
+    let Access { site, bytes, align, lead, ref origin, .. } = *access;
     let expected = expected(emitter, access);
-    let check = PointerCheck { site, origin, length: Length::Fixed(bytes), align, writes, expected };
+    let check = PointerCheck { site, origin, length: Length::Fixed(bytes), align, lead, writes, expected };
     let pointer = access.inst.operand(access.operand);
     let checked = checked(emitter, objects, access.inst, pointer, &check);
     access.inst.set_operand(access.operand, checked);
@@ -158,6 +160,7 @@ fn within<'m>(
     };
     if check.align > 1 {
         let bits = if base_align >= u64::from(check.align) { offset } else { e.address(memory) };
+        let bits = if check.lead == 0 { bits } else { b.sub(bits, e.const_i64(check.lead.into()), "") };
         let rest = b.and(bits, e.const_i64(u64::from(check.align) - 1), "");
         let aligned = e.compare(LLVMIntEQ, rest, e.const_i64(0));
         fits = b.and(fits, aligned, "");

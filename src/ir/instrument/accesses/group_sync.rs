@@ -105,14 +105,14 @@ fn kind<'m>(inst: Inst<'m>, sites: &mut Sites<'_, 'm>) -> Option<Kind> {
             let site = sites.barrier(inst, "async_work_group_copy", false);
             let bytes = values::constant(operands[3]).unwrap_or(1).max(1);
             let align = 1u32 << bytes.trailing_zeros().min(7);
-            let shape = |mode| Shape { mode, bytes, align, ordering: None };
+            let shape = |mode| Shape { mode, bytes, align, lead: 0, ordering: None };
             let write = sites.hook_access(inst, operands[0], shape(Mode::Write));
             sites.hook_access(inst, operands[1], shape(Mode::Read));
             Kind::AsyncCopy(site, write)
         }
         placeholder::WAIT => {
             let site = sites.barrier(inst, "wait_group_events", false);
-            let shape = Shape { mode: Mode::Read, bytes: u64::from(EVENT), align: EVENT, ordering: None };
+            let shape = Shape { mode: Mode::Read, bytes: u64::from(EVENT), align: EVENT, lead: 0, ordering: None };
             let list = match values::constant(operands[1]) {
                 Some(0) => EventList::Empty,
                 count => {
@@ -245,7 +245,7 @@ fn waited<'m>(e: &Emitter<'m>, objects: &Objects<'m>, wait: Inst<'m>, list: &Eve
     };
     let bytes = e.builder.mul(count, e.const_i64(u64::from(EVENT)), "");
     let length = Length::Dynamic(bytes);
-    let check = PointerCheck { site, origin, length, align: EVENT, writes: false, expected: None };
+    let check = PointerCheck { site, origin, length, align: EVENT, lead: 0, writes: false, expected: None };
     let allowed = checked(e, objects, wait, events, &check);
     e.before(wait);
     let skipped = e.is_skipped(allowed);

@@ -1,8 +1,8 @@
 //! Checks indices into arrays that lie inside other objects: members of structs, rows of arrays of arrays. In C, an
 //! index beyond such an array is undefined even if the access stays within the object, so the bounds of objects do not
-//! reveal it.
+//! reveal it. Rows are told apart, because much code means flat access to the array of arrays.
 
-use kassay_model::native::abi::hook;
+use kassay_model::native::abi::{OF_ROWS, hook};
 
 use super::emit::Emitter;
 use crate::llvm::IntPredicate::LLVMIntUGE;
@@ -16,6 +16,8 @@ pub struct Index<'m> {
     step: Inst<'m>,
     operand: u32,
     length: u64,
+    /// Whether it is one of an array of arrays that lies in no struct, as far as the address is computed from indices.
+    is_row: bool,
 }
 
 impl<'m> Index<'m> {
@@ -37,7 +39,12 @@ pub fn indices(pointer: Value<'_>) -> Vec<Index<'_>> {
     let mut at = pointer;
     while let Some(inst) = at.as_instruction() {
         match inst.opcode() {
-            Opcode::LLVMGetElementPtr => all.extend(own_indices(inst)),
+            Opcode::LLVMGetElementPtr => {
+                let (indices, in_struct) = own_indices(inst);
+                // What is nearer to the access lies inside.
+                all.iter_mut().for_each(|index: &mut Index<'_>| index.is_row &= !in_struct);
+                all.extend(indices);
+            }
             Opcode::LLVMAddrSpaceCast => {}
             _ => break,
         }
@@ -47,10 +54,11 @@ pub fn indices(pointer: Value<'_>) -> Vec<Index<'_>> {
     all
 }
 
-/// Returns the indices into inner arrays of one `getelementptr`.
-fn own_indices(step: Inst<'_>) -> Vec<Index<'_>> {
+/// Returns the indices into inner arrays of one `getelementptr`, and whether it leads into a struct.
+fn own_indices(step: Inst<'_>) -> (Vec<Index<'_>>, bool) {
     let mut all = Vec::new();
-    let Some(mut ty) = step.value().gep_source() else { return all };
+    let mut in_struct = false;
+    let Some(mut ty) = step.value().gep_source() else { return (all, in_struct) };
     // The first index counts objects; the outermost array of a variable is the object itself.
     let mut outermost = is_variable(step.operand(0));
     for operand in 2..step.operand_count() {
@@ -58,17 +66,20 @@ fn own_indices(step: Inst<'_>) -> Vec<Index<'_>> {
         let next = match ty.is_array() {
             true => ty.elements().map(|(element, length)| {
                 if length > 1 && !outermost && value.ty().int_width().is_some_and(|bits| bits <= 64) {
-                    all.push(Index { step, operand, length });
+                    all.push(Index { step, operand, length, is_row: !in_struct });
                 }
                 element
             }),
-            false => value.as_u64().and_then(|field| ty.fields().get(field as usize).copied()),
+            false => {
+                in_struct = true;
+                value.as_u64().and_then(|field| ty.fields().get(field as usize).copied())
+            }
         };
         let Some(next) = next else { break };
         ty = next;
         outermost = false;
     }
-    all
+    (all, in_struct)
 }
 
 /// Returns whether the value is a variable of the kernel or of the program.
@@ -85,6 +96,7 @@ pub fn weave<'m>(e: &Emitter<'m>, inst: Inst<'m>, site: u32, indices: &[Index<'m
         let length = e.const_i64(index.length);
         let beyond = e.compare(LLVMIntUGE, wide, length);
         e.emit_if(inst, beyond, || {
+            let length = if index.is_row { e.const_i64(index.length | OF_ROWS) } else { length };
             e.hook(hook::INNER, e.void(), &[e.const_i32(site), wide, length]);
         });
     }

@@ -6,6 +6,7 @@ use super::inner_arrays;
 use super::memory_orders;
 use super::objects::Origin;
 use super::sites::{Shape, Sites};
+use crate::instrument::components::Within;
 use crate::llvm::{Function, Inst, Opcode};
 
 /// An access to be instrumented.
@@ -17,6 +18,8 @@ pub struct Access<'m> {
     pub origin: Origin,
     pub bytes: u64,
     pub align: u32,
+    /// See [`Shape::lead`].
+    pub lead: u32,
     pub mode: Mode,
     pub inner: Vec<inner_arrays::Index<'m>>,
 }
@@ -31,9 +34,9 @@ pub fn accesses<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Acce
             if let Some(order) = inst.failure_ordering() {
                 sites.failed_exchange(memory_orders::ordering(sites.view, inst, order, true, false));
             }
-            let Shape { bytes, align, mode, .. } = shape;
+            let Shape { bytes, align, lead, mode, .. } = shape;
             let inner = inner_arrays::indices(pointer);
-            all.push(Access { inst, operand, site, origin, bytes, align, mode, inner });
+            all.push(Access { inst, operand, site, origin, bytes, align, lead, mode, inner });
         }
     }
     all
@@ -52,5 +55,7 @@ fn shape<'m>(inst: Inst<'m>, sites: &Sites<'_, 'm>) -> Option<(u32, Shape)> {
         _ => return None,
     };
     let bytes = sites.objects.stored_size(value.ty())?;
-    Some((operand, Shape { mode, bytes, align: inst.alignment()?.max(1), ordering }))
+    let own = Within { align: inst.alignment()?.max(1), lead: 0 };
+    let Within { align, lead } = Within::of(inst, sites.component_kind).unwrap_or(own);
+    Some((operand, Shape { mode, bytes, align, lead, ordering }))
 }

@@ -7,7 +7,6 @@
 
 mod blocks;
 mod check;
-mod components;
 mod division;
 mod early_exit;
 mod emit;
@@ -41,6 +40,7 @@ use self::memory_instructions::Access;
 use self::objects::Objects;
 use self::sites::Sites;
 use self::transfers::Transfer;
+use crate::instrument::components;
 use crate::kernel::canonical;
 use crate::llvm::{Inst, View};
 

@@ -208,8 +208,9 @@ impl<'m> Objects<'m> {
         }
     }
 
-    /// Returns whether an aligned access of `bytes` bytes through `pointer` provably lies within one variable.
-    pub fn is_in_bounds(&self, pointer: Value<'m>, bytes: u64, align: u64) -> bool {
+    /// Returns whether an access of `bytes` bytes through `pointer`, `lead` bytes behind an address aligned to `align`,
+    /// provably lies within one variable.
+    pub fn is_in_bounds(&self, pointer: Value<'m>, bytes: u64, align: u64, lead: u64) -> bool {
         let (base, Some(distance)) = values::base_and_offset(self.layout, pointer) else { return false };
         let Ok(from) = u64::try_from(distance) else { return false };
         let ends_within = |size: u64| from.checked_add(bytes).is_some_and(|end| end <= size);
@@ -223,7 +224,7 @@ impl<'m> Objects<'m> {
             return own.and_then(|entry| entry.bytes).is_some_and(ends_within);
         };
         let Some(size) = self.layout.element_size(ty) else { return false };
-        ends_within(size) && from % align.max(1) == 0 && align <= alignment(base).max(1)
+        ends_within(size) && from.wrapping_sub(lead) % align.max(1) == 0 && align <= alignment(base).max(1)
     }
 
     /// Returns whether a pointer is computed directly from a private variable.

@@ -23,7 +23,16 @@ pub struct Shape {
     /// For dynamic lengths: the size of an element.
     pub bytes: u64,
     pub align: u32,
+    /// Bytes by which it lies behind an address with this alignment.
+    pub lead: u32,
     pub ordering: Option<Ordering>,
+}
+
+impl Shape {
+    /// The alignment of the address itself.
+    fn own_align(self) -> u32 {
+        if self.lead == 0 { self.align } else { self.align.min(1 << self.lead.trailing_zeros()) }
+    }
 }
 
 /// The table under construction.
@@ -41,6 +50,8 @@ pub struct Sites<'a, 'm> {
     builtin_kind: MetadataKind,
     trusted_kind: MetadataKind,
     loop_kind: MetadataKind,
+    /// See [`mark::COMPONENT`].
+    pub component_kind: MetadataKind,
     /// Whether the kernel has atomics, of any ordering.
     atomics: bool,
 }
@@ -68,6 +79,7 @@ impl<'a, 'm> Sites<'a, 'm> {
             trusted_kind: view.metadata_kind(mark::TRUSTED),
             builtin_kind: view.metadata_kind(mark::BUILTIN),
             loop_kind: view.metadata_kind("llvm.loop"),
+            component_kind: view.metadata_kind(mark::COMPONENT),
             atomics: false,
         }
     }
@@ -107,7 +119,8 @@ impl<'a, 'm> Sites<'a, 'm> {
         shape: Shape,
         length: Option<u64>,
     ) -> Option<(u32, Origin)> {
-        let in_bounds = length.is_some_and(|bytes| self.objects.is_in_bounds(pointer, bytes, u64::from(shape.align)));
+        let in_bounds = length
+            .is_some_and(|bytes| self.objects.is_in_bounds(pointer, bytes, shape.align.into(), shape.lead.into()));
         if in_bounds && self.objects.is_variable(pointer) {
             return None;
         }
@@ -129,7 +142,7 @@ impl<'a, 'm> Sites<'a, 'm> {
             Origin::Known(all) => writes && all.iter().any(|o| self.objects.is_read_only(*o)),
             _ => false,
         };
-        self.objects.note_access(&origin, space, shape.bytes, shape.align);
+        self.objects.note_access(&origin, space, shape.bytes, shape.own_align());
         if in_bounds && !forbidden && !(shared && self.table.races) {
             return None;
         }
@@ -147,7 +160,7 @@ impl<'a, 'm> Sites<'a, 'm> {
     pub fn hook_access(&mut self, inst: Inst<'m>, pointer: Value<'m>, shape: Shape) -> u32 {
         let origin = self.objects.origin(pointer);
         let space = self.objects.space(pointer, &origin);
-        self.objects.note_access(&origin, space, shape.bytes, shape.align);
+        self.objects.note_access(&origin, space, shape.bytes, shape.own_align());
         self.site(inst, shape, space, &origin)
     }
 
@@ -162,7 +175,7 @@ impl<'a, 'm> Sites<'a, 'm> {
     /// Adds the site of a texel access; the simulator knows the size of the texel.
     pub fn texel(&mut self, inst: Inst<'m>, image: Value<'m>, mode: Mode) -> u32 {
         let origin = self.objects.origin(image);
-        self.site(inst, Shape { mode, bytes: 16, align: 1, ordering: None }, Space::Global, &origin)
+        self.site(inst, Shape { mode, bytes: 16, align: 1, lead: 0, ordering: None }, Space::Global, &origin)
     }
 
     fn site(&mut self, inst: Inst<'m>, shape: Shape, space: Space, origin: &Origin) -> u32 {
@@ -173,8 +186,8 @@ impl<'a, 'm> Sites<'a, 'm> {
         };
         let bytes = shape.bytes.min(u64::from(u32::MAX)) as u32;
         let builtin = self.builtin(inst);
-        let Shape { mode, align, ordering, .. } = shape;
-        self.table.accesses.push(AccessSite { path, mode, space, object, bytes, align, ordering, builtin });
+        let Shape { mode, align, lead, ordering, .. } = shape;
+        self.table.accesses.push(AccessSite { path, mode, space, object, bytes, align, lead, ordering, builtin });
         self.table.accesses.len() as u32 - 1
     }
 

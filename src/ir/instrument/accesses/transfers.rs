@@ -51,7 +51,7 @@ pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Transfer
         for &(operand, writes) in pointers.iter().filter(|_| bytes != Some(0)) {
             let mode = if writes { Mode::Write } else { Mode::Read };
             let align = align(inst, operand);
-            let shape = Shape { mode, bytes: bytes.unwrap_or(u64::from(align)), align, ordering: None };
+            let shape = Shape { mode, bytes: bytes.unwrap_or(u64::from(align)), align, lead: 0, ordering: None };
             if let Some((site, origin)) = sites.access(inst, operands[operand as usize], shape, bytes) {
                 sides.push(Side { operand, site, origin, align, writes });
             }
@@ -92,6 +92,7 @@ pub fn weave<'m>(e: &Emitter<'m>, objects: &Objects<'m>, transfers: &[Transfer<'
                 origin: &side.origin,
                 length,
                 align: side.align,
+                lead: 0,
                 writes: side.writes,
                 expected: None,
             };

@@ -314,7 +314,9 @@ impl<'m> Reader<'m> {
         if is_spirv && number(0).is_some_and(|scope| scope != 2) {
             return Err(HandOver::because("lets sub-groups work together"));
         }
-        let orders = |bit: u64| flags.is_none_or(|flags| flags & bit != 0);
+        // With the scope of a work-item (OpenCL C) it orders nothing between them.
+        let is_narrow = !is_spirv && number(1) == Some(0);
+        let orders = |bit: u64| !is_narrow && flags.is_none_or(|flags| flags & bit != 0);
         self.barriers.push(Barrier { inst, global: orders(global), local: orders(local) });
         Ok(())
     }

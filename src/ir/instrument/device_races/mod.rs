@@ -26,7 +26,7 @@ use self::layout::LOCAL_ALIGN;
 pub use self::layout::{
     LocalShadow, MOST_INTERVALS, NotRun, PlannedLaunch, RaceLayout, RaceObject, RaceSite, Report, Seen,
 };
-use super::guard;
+use super::{components, guard};
 use crate::kernel::{canonical, parameters};
 use crate::llvm::{AddressSpace, AttributeIndex, Function, Type, View, passes};
 
@@ -44,6 +44,10 @@ pub fn weave(
     local_shadow: LocalShadow,
     machine: &TargetMachine,
 ) -> Result<std::result::Result<RaceLayout, HandOver>> {
+    // Variables are still in memory, which shows what the source reads as a whole.
+    for function in View::of(module).functions().into_iter().filter(|function| function.has_body()) {
+        components::separate(View::of(module), function);
+    }
     guard::inline_and_promote(module, entry, machine)?;
     // So that equal addresses are one value.
     passes::run(module, Some(machine), "function(early-cse)")?;

@@ -62,7 +62,7 @@ pub fn unusable(simulation: &Simulation) -> Option<&'static str> {
 /// Returns whether a fault decides regardless of the original. Uninitialised reads are compared with the original's; an
 /// index beyond an inner array that stays within its object is no fault to the guards on a device either.
 fn is_decisive(kind: FaultKind) -> bool {
-    !matches!(kind, FaultKind::Uninitialised | FaultKind::BeyondInner)
+    !matches!(kind, FaultKind::Uninitialised | FaultKind::BeyondInner | FaultKind::BeyondRow)
 }
 
 /// Judges a launch of a mutant. Races and divergence come first: a race decides what is read, so what follows from it
@@ -83,7 +83,9 @@ pub fn verdict(simulation: &Simulation, table: &NativeTable, original: &Original
         let text = fault_text(fault, table);
         return match fault.kind {
             FaultKind::NonTermination => TestVerdict::Timeout(text),
-            FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => TestVerdict::Killed(text),
+            FaultKind::BarrierFlags | FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => {
+                TestVerdict::Killed(text)
+            }
             _ => TestVerdict::RuntimeError(text),
         };
     }
@@ -182,12 +184,16 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable) -> String {
                 access_place(table, fault.site)
             )
         }
-        FaultKind::OutOfBounds | FaultKind::BeyondInner => {
+        FaultKind::OutOfBounds | FaultKind::BeyondInner | FaultKind::BeyondRow => {
             format!("{} of {what}{}", Guarded::OutOfBounds.words(), access_place(table, fault.site))
         }
         FaultKind::CopyArguments => {
             let barrier = table.barriers.get(site).map(|b| b.path);
             format!("work-items of a group disagree on the arguments of an asynchronous copy{}", place(table, barrier))
+        }
+        FaultKind::BarrierFlags => {
+            let barrier = table.barriers.get(site).map(|b| b.path);
+            format!("work-items of a group disagree on the flags of a barrier{}", place(table, barrier))
         }
         FaultKind::EventLists => {
             let barrier = table.barriers.get(site).map(|b| b.path);

@@ -13,8 +13,9 @@ pub struct CachedSite {
     base: u64,
     /// The number of offsets in the object at which the access fits; 0 if its check is more complex.
     valid_offsets: u64,
-    /// The address bits that must be zero.
+    /// The bits of the address that are given, and what they are: 0, or where a component lies in its vector.
     misaligned: u32,
+    remainder: u32,
     /// The object that owns the memory, by its number in the table.
     pub owner: u32,
     /// Where the object begins in that memory, in bytes.
@@ -50,6 +51,7 @@ impl CachedSite {
             base: known.map_or(0, |e| e.base),
             valid_offsets: (bytes + 1).saturating_sub(u64::from(site.bytes.max(1))),
             misaligned: site.misaligned,
+            remainder: u32::from(site.lead) & site.misaligned,
             owner: home.owner,
             start: home.start,
             fast_path,
@@ -60,6 +62,7 @@ impl CachedSite {
     #[inline(always)]
     pub fn offset(&self, address: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.base);
-        (offset < self.valid_offsets && address & u64::from(self.misaligned) == 0).then_some(offset)
+        (offset < self.valid_offsets && address & u64::from(self.misaligned) == u64::from(self.remainder))
+            .then_some(offset)
     }
 }

@@ -1,5 +1,6 @@
 //! The hooks of accesses to memory: each is checked, and reported to observers, before it is made.
 
+use kassay_model::native::abi::OF_ROWS;
 use kassay_model::native::table::Space;
 
 use super::item_ref::ItemRef;
@@ -161,12 +162,13 @@ pub extern "C" fn release(mut item: ItemRef<'_>, count: u64) {
     item.private_mut().release(count);
 }
 
-/// The hook of indices beyond an inner array.
+/// The hook of indices beyond an inner array, or a row ([`OF_ROWS`]).
 pub extern "C" fn inner(mut item: ItemRef<'_>, site: u32, index: i64, length: u64) {
     let at = item.site(site);
     let object = (at.object != NONE).then_some(at.object);
     let ids = item.ids();
-    item.run_mut().faults.note_inner(ids, site, object, (index, length));
+    let kind = if length & OF_ROWS == 0 { FaultKind::BeyondInner } else { FaultKind::BeyondRow };
+    item.run_mut().faults.note_inner(ids, (kind, site), object, (index, length & !OF_ROWS));
 }
 
 /// The hook of bad divisions.

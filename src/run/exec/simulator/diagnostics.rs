@@ -13,7 +13,7 @@ use super::program::writes;
 pub fn describe(seen: &Simulation, prepared: &PreparedLaunch, limit: Duration) -> Option<String> {
     let table = prepared.program.table();
     // A loop that does not end is often the consequence of an earlier fault.
-    let telling = |f: &&SimulatorFault| f.kind != FaultKind::Uninitialised;
+    let telling = |f: &&SimulatorFault| !matches!(f.kind, FaultKind::Uninitialised | FaultKind::BeyondRow);
     let fault = seen.faults.iter().filter(telling).min_by_key(|f| f.kind == FaultKind::NonTermination);
     let first = fault.map(|f| fault_text(f, table, prepared, limit));
     first.or_else(|| seen.divergences.first().map(|d| divergence_text(d, table)))
@@ -42,6 +42,10 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable, prepared: &PreparedLa
             let path = table.barriers.get(site).map(|s| s.path);
             let what = "the work-items of a group pass an asynchronous copy different arguments";
             (what.to_owned(), path)
+        }
+        FaultKind::BarrierFlags => {
+            let path = table.barriers.get(site).map(|s| s.path);
+            ("the work-items of a group pass a barrier different flags".to_owned(), path)
         }
         FaultKind::OutsideMask => {
             let site = table.barriers.get(site);
@@ -81,7 +85,7 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable, prepared: &PreparedLa
                 (FaultKind::ReadOnlyWrite, Some((_, object))) => {
                     format!("{} is {does}{by}, but `{}` is constant", place(object), object.name)
                 }
-                (FaultKind::BeyondInner, _) => {
+                (FaultKind::BeyondInner | FaultKind::BeyondRow, _) => {
                     let (index, length) = fault.inner.unwrap_or_default();
                     format!("element {index} of an array of {length} is {does}{by}")
                 }

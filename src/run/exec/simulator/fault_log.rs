@@ -58,9 +58,15 @@ impl FaultLog {
         self.add(item, FaultKind::OutOfBounds, site, Some(object), FaultPosition::Texel(texel));
     }
 
-    /// Records that `item` used this index in an inner array; `inner` is the index and the number of elements.
-    pub fn note_inner(&mut self, item: ItemIds, site: u32, object: Option<u32>, inner: (i64, u64)) {
-        self.add(item, FaultKind::BeyondInner, site, object, FaultPosition::Inner(inner));
+    /// Records that `item` used this index in an inner array, or a row; `inner`: the index, and how many elements it has.
+    pub fn note_inner(
+        &mut self,
+        item: ItemIds,
+        (kind, site): (FaultKind, u32),
+        object: Option<u32>,
+        inner: (i64, u64),
+    ) {
+        self.add(item, kind, site, object, FaultPosition::Inner(inner));
     }
 
     fn add(&mut self, item: ItemIds, kind: FaultKind, site: u32, object: Option<u32>, place: FaultPosition) {

@@ -11,6 +11,9 @@ use super::observation::FaultKind;
 use super::shadow::{Shadow, Strided};
 use super::work_group::{Arrivals, GroupSlot, MAX_EXCHANGED_BYTES, State, SyncPoint};
 
+/// The number of `memory_scope_work_item` in `opencl-c-base.h`: what each work-item itself does is in order anyway.
+const OF_ITEM: u32 = 0;
+
 /// The effect on memory once all have arrived.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
@@ -32,12 +35,20 @@ enum Effect {
 }
 
 impl Effect {
+    /// The memory between work-items that it orders, as `cl_mem_fence_flags`.
+    fn flags(self) -> u32 {
+        match self {
+            Effect::Barrier { flags, scope } if scope != OF_ITEM => flags,
+            _ => 0,
+        }
+    }
+
     /// Informs the race detector. `sub_group`: the number of the sub-group that has synchronised, instead of the group.
     fn order(self, shadow: &mut Shadow, slot: u32, sub_group: Option<u32>) {
         match (self, sub_group) {
             (Effect::None | Effect::Exchanged { .. }, _) => {}
-            (Effect::Barrier { flags, scope }, None) => shadow.barrier(slot, flags, scope),
-            (Effect::Barrier { flags, .. }, Some(number)) => shadow.sub_group_barrier(slot, number, flags),
+            (Effect::Barrier { scope, .. }, None) => shadow.barrier(slot, self.flags(), scope),
+            (Effect::Barrier { .. }, Some(number)) => shadow.sub_group_barrier(slot, number, self.flags()),
             (Effect::Copied, _) => shadow.wait(slot),
         }
     }
@@ -78,7 +89,7 @@ fn synchronise(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, effect: E
     }
     let (run, slot) = item.run_and_slot_mut();
     if let (Some(observer), false) = (run.observer(), sub_group) {
-        observer.barrier(slot.number, if let Effect::Barrier { flags, .. } = effect { flags } else { 0 });
+        observer.barrier(slot.number, effect.flags());
     }
     let mut first = place;
     let members = &mut slot.items[members.start as usize..members.end as usize];
@@ -132,10 +143,26 @@ fn order_memory(item: &mut ItemRef<'_>, site: u32, sub_group: Option<u32>, effec
     }
 }
 
+/// Records that a work-item has other flags than the first of its group, or sub-group, to arrive at this barrier. That
+/// all have the same is what OpenCL C requires (3.0, 6.15.8).
+fn check_flags(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, flags: u32) {
+    let index = item.index();
+    let slot = item.slot_mut();
+    let number = sub_group.then(|| slot.sub_group_of(index));
+    let arrived = arrivals(slot, number);
+    if arrived.count == 0 {
+        arrived.flags = flags;
+    } else if arrived.are_at(at) && arrived.flags != flags {
+        item.note(FaultKind::BarrierFlags, at.0, None, flags.into());
+    }
+}
+
 /// The hook of barriers.
 pub extern "C" fn barrier(mut item: ItemRef<'_>, site: u32, flags: u32, scope: u32, iteration: u64) {
     let sub_group = item.program().barriers[site as usize].sub_group;
-    let effect = Effect::Barrier { flags: flags & !OF_SUB_GROUP, scope };
+    let flags = flags & !OF_SUB_GROUP;
+    check_flags(&mut item, (site, iteration), sub_group, flags);
+    let effect = Effect::Barrier { flags, scope };
     synchronise(&mut item, (site, iteration), sub_group, effect);
 }
 

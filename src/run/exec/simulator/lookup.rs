@@ -88,7 +88,7 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
             near = near.or(object.filter(|_| wanted).map(|o| (o, offset)));
             continue;
         }
-        if address & u64::from(at.misaligned) != 0 {
+        if at.is_misaligned(address) {
             return Lookup::Fault(FaultKind::Misaligned, object, offset);
         }
         if writes(at.mode) && region.space == Space::Constant {
@@ -130,7 +130,7 @@ fn find_private(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Look
         return Lookup::Fault(FaultKind::OutOfBounds, Some(near.object), near.offset);
     }
     let memory = near.base.wrapping_add(near.offset as usize);
-    if memory as u64 & u64::from(at.misaligned) != 0 {
+    if at.is_misaligned(memory as u64) {
         return Lookup::Fault(FaultKind::Misaligned, Some(near.object), near.offset);
     }
     Lookup::Private(memory)

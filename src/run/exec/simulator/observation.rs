@@ -114,6 +114,10 @@ pub enum FaultKind {
     /// Beyond an array inside an object, such as a row or a member of a struct; the access may still lie within
     /// the object.
     BeyondInner,
+    /// Beyond a row of an array of arrays, likewise: the access may still lie within the object.
+    BeyondRow,
+    /// A barrier with other flags than those of the first work-item of the group; the offset is the flags.
+    BarrierFlags,
     /// An asynchronous copy whose arguments differ from those of the first work-item of the group.
     CopyArguments,
     /// A wait for events that differ from those of the first work-item of the group; the offset is a
@@ -147,8 +151,8 @@ impl FaultKind {
     /// fault.
     pub fn class(self) -> Option<FaultClass> {
         match self {
-            FaultKind::OutOfBounds | FaultKind::BeyondInner => Some(FaultClass::OutOfBounds),
-            FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => None,
+            FaultKind::OutOfBounds | FaultKind::BeyondInner | FaultKind::BeyondRow => Some(FaultClass::OutOfBounds),
+            FaultKind::BarrierFlags | FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => None,
             FaultKind::Null => Some(FaultClass::NullAccess),
             FaultKind::ReadOnlyWrite => Some(FaultClass::ReadOnlyWrite),
             FaultKind::Misaligned => Some(FaultClass::Misaligned),
@@ -183,7 +187,7 @@ pub struct SimulatorFault {
     pub texel: Option<[i64; 3]>,
     /// The least and the greatest offset of all occurrences; `None` if they concern different objects, or texels.
     pub span: Option<(i64, i64)>,
-    /// For [`FaultKind::BeyondInner`]: the index, and the number of elements of the inner array.
+    /// For [`FaultKind::BeyondInner`] and [`FaultKind::BeyondRow`]: the index, and the number of elements of the array.
     pub inner: Option<(i64, u64)>,
     /// Total number of occurrences.
     pub count: u64,

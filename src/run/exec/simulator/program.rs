@@ -22,12 +22,20 @@ pub struct Site {
     /// The only object its pointer can come from, or [`NONE`].
     pub object: u32,
     pub bytes: u32,
-    /// The address bits that must be zero.
+    /// The bits that must be zero of the address `lead` bytes before the access.
     pub misaligned: u32,
+    pub lead: u8,
     pub mode: Mode,
     pub space: Space,
     /// It writes to an object that is constant, which is always a fault.
     pub forbidden: bool,
+}
+
+impl Site {
+    /// Returns whether an access at `address` is misaligned.
+    pub fn is_misaligned(&self, address: u64) -> bool {
+        address.wrapping_sub(self.lead.into()) & u64::from(self.misaligned) != 0
+    }
 }
 
 /// Code that has been loaded and can be run.
@@ -58,6 +66,8 @@ impl Program {
             object: site.object.unwrap_or(NONE),
             bytes: site.bytes,
             misaligned: site.align.max(1).next_power_of_two() - 1,
+            // Vectors have at most 128 bytes.
+            lead: u8::try_from(site.lead).unwrap_or(0),
             mode: site.mode,
             space: site.space,
             forbidden: writes(site.mode)

@@ -90,6 +90,8 @@ impl Item {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Arrivals {
     pub count: u32,
+    /// Those that the first passed to a barrier.
+    pub flags: u32,
     first: SyncPoint,
     /// Whether they have arrived at different points.
     pub mixed: bool,

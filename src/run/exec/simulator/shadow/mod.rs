@@ -398,6 +398,7 @@ mod tests {
             object: None,
             bytes: 4,
             align: 4,
+            lead: 0,
             ordering: None,
             builtin: None,
         };

@@ -1,9 +1,9 @@
-//! Narrows writes to vector components (`v.x = 1`), which clang compiles to a read and a write of the complete vector.
-//! Each component is a memory location of its own (OpenCL 3.0, "memory location" in 3.3.4), so only the components
-//! written may conflict.
+//! Narrows writes to vector components (`v.x = 1`), which clang compiles to a read and a write of the complete vector,
+//! and writes of vectors of three components, of which clang writes four.
 
 use std::collections::{HashMap, VecDeque};
 
+use super::parts::{describe, has_components, is_own};
 use crate::llvm::{Function, Inst, Location, Opcode, Value, View};
 
 /// A store of a vector that was loaded from the same address, with some components replaced.
@@ -30,7 +30,10 @@ pub fn separate<'m>(view: View<'m>, kernel: Function<'m>) {
                 Opcode::LLVMLoad => unused.note(inst),
                 Opcode::LLVMStore => match find(inst) {
                     Some(merge) => rewrite(view, merge),
-                    None => unused.drop_before(inst),
+                    None => {
+                        unused.drop_before(inst);
+                        shorten(view, inst);
+                    }
                 },
                 _ => {}
             }
@@ -125,7 +128,7 @@ fn rewrite<'m>(view: View<'m>, merge: Merge<'m>) {
     let Merge { store, dead, parts } = merge;
     let (value, pointer) = (store.operand(0), store.operand(1));
     let element = value.ty().scalar();
-    let align = u64::from(store.alignment().unwrap_or(0)).min(view.layout().store_size(element)).max(1) as u32;
+    let bytes = view.layout().store_size(element);
     let builder = view.builder();
     builder.before(store);
     builder.set_location(store.debug_location());
@@ -139,13 +142,51 @@ fn rewrite<'m>(view: View<'m>, merge: Merge<'m>) {
         };
         let place = builder.gep(element, pointer, &[index], "");
         let new = builder.store(value, place);
-        new.set_alignment(align);
-        new.set_debug_location(store.debug_location());
+        match index.as_u64() {
+            Some(lane) => describe(view, new, store, lane * bytes),
+            None => {
+                new.set_alignment(u64::from(store.alignment().unwrap_or(0)).min(bytes).max(1) as u32);
+                new.set_debug_location(store.debug_location());
+            }
+        }
     }
     drop(builder);
     for inst in [store].into_iter().chain(dead) {
         // SAFETY: they stand in the block up to the store, which is walked forwards; a read that is used is not noted
         // as unused; the builder is gone.
         unsafe { inst.erase() };
+    }
+}
+
+/// Makes the write of a vector whose last components are any values write only the others.
+fn shorten<'m>(view: View<'m>, store: Inst<'m>) {
+    let value = store.operand(0);
+    if store.is_volatile() || store.is_atomic() || !has_components(view, value) || is_own(store.operand(1)) {
+        return;
+    }
+    let Some(shuffle) = value.as_instruction() else { return };
+    let Some(mask) = shuffle.shuffle_mask() else { return };
+    let source = shuffle.operand(0);
+    // Whatever is beyond the first vector is any value: the second one is none.
+    let Some(count) = source.ty().lanes().filter(|count| (2..mask.len() as u32).contains(count)) else { return };
+    let second = shuffle.operand(1);
+    let stays = |(lane, from): (u32, &Option<u32>)| match from {
+        Some(from) => *from == lane && (lane < count || second.is_undef()),
+        None => lane >= count,
+    };
+    if !(0..).zip(&mask).all(stays) {
+        return;
+    }
+    let builder = view.builder();
+    builder.before(store);
+    builder.set_location(store.debug_location());
+    let new = builder.store(source, store.operand(1));
+    describe(view, new, store, 0);
+    drop(builder);
+    // SAFETY: it is the instruction at which the walk is, and no list has it again; the builder is gone.
+    unsafe { store.erase() };
+    if !shuffle.is_used() {
+        // SAFETY: it stands before the store in the block, and is no read that is noted as unused; the builder is gone.
+        unsafe { shuffle.erase() };
     }
 }

@@ -281,6 +281,13 @@ pub fn has(callee: &str, effect: Effect) -> bool {
     Builtin::of(callee).is_some_and(|builtin| builtin.has(effect))
 }
 
+/// Returns whether a call that names one builtin in the syntax tree may be one of the other in the canonical form: of
+/// functions of warps, those whose mask names all lanes become those of sub-groups.
+pub fn is_same(called: &str, canonical: &str) -> bool {
+    let of_warp = || called.strip_prefix("kassay_warp_").zip(canonical.strip_prefix("sub_group_"));
+    called == canonical || of_warp().is_some_and(|(one, other)| one == other)
+}
+
 /// Returns whether a function without a body may be a builtin or an intrinsic: these are mangled (`_Z`), or have
 /// reserved names of clang and LLVM; only `printf` is not mangled.
 pub fn may_be_builtin(callee: &str) -> bool {

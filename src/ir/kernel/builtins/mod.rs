@@ -14,8 +14,8 @@ use std::sync::LazyLock;
 
 pub use atomics::{MemoryOrders, Operation, is_relaxed, memory_orders, operation, operation_in_cuda};
 pub use mangling::{
-    Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_signed, mangle, parameters, pointed, pointee,
-    spelt,
+    Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_same, is_signed, mangle, parameters, pointed,
+    pointee, spelt,
 };
 
 /// Name prefix of SPIR-V's built-in variables, through which kernels not compiled from OpenCL C may read their ids.
@@ -279,13 +279,6 @@ pub fn family(callee: &str) -> Option<Family> {
 /// Returns whether a callee is a builtin with that effect.
 pub fn has(callee: &str, effect: Effect) -> bool {
     Builtin::of(callee).is_some_and(|builtin| builtin.has(effect))
-}
-
-/// Returns whether a call that names one builtin in the syntax tree may be one of the other in the canonical form: of
-/// functions of warps, those whose mask names all lanes become those of sub-groups.
-pub fn is_same(called: &str, canonical: &str) -> bool {
-    let of_warp = || called.strip_prefix("kassay_warp_").zip(canonical.strip_prefix("sub_group_"));
-    called == canonical || of_warp().is_some_and(|(one, other)| one == other)
 }
 
 /// Returns whether a function without a body may be a builtin or an intrinsic: these are mangled (`_Z`), or have

@@ -1,5 +1,5 @@
-//! Barriers: `SYR` deletes one of a work-group, `SCR` one of a sub-group or of a warp's lanes, `BFR` changes which memory
-//! one of a work-group orders.
+//! Barriers: `SYR` deletes one of a work-group, `SCR` one of a sub-group or of a warp's lanes, `BFR` changes which
+//! memory one of a work-group orders.
 
 use kassay_ir::instrument::mutants::edit::{Action, Edit, Expr};
 use kassay_ir::kernel::builtins::{self, Builtin, Family};

@@ -246,8 +246,8 @@ impl<'a> OperandSearch<'a, '_, '_> {
     }
 }
 
-/// Returns whether an instruction at a call in the source is not that call, but what brings an argument or a result to its
-/// place: clang copies and marks memory by intrinsics.
+/// Returns whether an instruction at a call in the source is not that call, but what brings an argument or a result to
+/// its place: clang copies and marks memory by intrinsics.
 fn is_copy_of_argument(own: &Instruction, call: &Node) -> bool {
     let is_intrinsic = |callee: &String| callee.starts_with("llvm.mem") || callee.starts_with("llvm.lifetime");
     own.callee.as_ref().is_some_and(is_intrinsic) && !call.name.as_deref().is_some_and(|name| name.contains("mem"))

@@ -56,6 +56,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
         &[
             "kernel/cuda/builtins.cpp",
             "kernel/cuda/calls.cpp",
+            "kernel/cuda/origins.cpp",
             "kernel/cuda/handles.cpp",
             "kernel/cuda/headers.cpp",
             "kernel/cuda/module.cpp",

@@ -8,7 +8,7 @@ use std::time::Duration;
 use kassay_base::error::{Error, Result};
 use kassay_base::files::Sandbox;
 use kassay_model::interface::{Arg, ArgKind, ArgSource, Interface};
-use kassay_model::kernel_files::KernelFile;
+use kassay_model::kernel_files::{self, KernelFile};
 use kassay_model::options::SpecValue;
 use kassay_model::sub_groups;
 
@@ -155,7 +155,9 @@ impl Suite {
             return Err(Error::caller(format!("{} is a kernel, but a suite is wanted here", path.display()))
                 .help("give the suite file (TOML or JSON) that says how to launch it"));
         }
-        let suite = Suite { sandbox: sandbox.clone(), ..Suite::parse(Source::read(path, sandbox.as_ref())?)? };
+        let source = Source::read(path, sandbox.as_ref())?;
+        let parsed = Suite::parse(source).map_err(|error| of_unknown_kind(path, error))?;
+        let suite = Suite { sandbox: sandbox.clone(), ..parsed };
         let span = |key: &str| Ok(suite.source.parse()?.get(key).map_or(0..0, |n| n.span.clone()));
         if let Some(sandbox) = &sandbox {
             confined::check_kernel(&suite.source, &span("kernel")?, &suite.kernel, sandbox)?;
@@ -478,4 +480,17 @@ fn read_forms(source: &Source, key: &str, node: Option<&Node>) -> Result<Vec<(At
             Ok((key, Form::read(source, &e.node)?))
         })
         .collect()
+}
+/// The error for a file that is no suite: if its name is not one of suites either, which files there are.
+fn of_unknown_kind(path: &Path, error: Error) -> Error {
+    let is_suite = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml") || e.eq_ignore_ascii_case("json"));
+    if is_suite || path.extension().is_none() {
+        return error;
+    }
+    let help = format!(
+        "kernels are {} files, told apart by the extension; suites are TOML or JSON",
+        kernel_files::all_listed()
+    );
+    let what = format!("`{}` is neither a kernel, by its extension, nor a suite", path.display());
+    Error::caller(what).details(error.to_string()).help(help)
 }

@@ -15,7 +15,7 @@ use kassay_model::sub_groups::SubGroups;
 
 use crate::common::testdata::{repository, testdata};
 
-struct Read {
+pub struct Read {
     kernels: Vec<String>,
     interface: Interface,
     /// The functions with sites, in the module's order.
@@ -23,11 +23,11 @@ struct Read {
     /// The lines of decisions, loops and barriers.
     lines: BTreeSet<u32>,
     /// The canonical form.
-    text: String,
+    pub text: String,
     loaded: Loaded,
 }
 
-fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+pub fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("k.cu");
     fs::write(&path, text).unwrap();
@@ -51,11 +51,11 @@ fn read_entry(text: &str, entry: &str) -> Result<Read> {
     })
 }
 
-fn read(text: &str) -> Read {
+pub fn read(text: &str) -> Read {
     read_entry(text, "k").unwrap()
 }
 
-fn refusal(text: &str) -> String {
+pub fn refusal(text: &str) -> String {
     let (_folder, path) = file(text);
     load(&path, &KernelOptions::default(), false).unwrap_err().to_string()
 }
@@ -349,6 +349,16 @@ fn host_code_that_does_not_compile_is_skipped_with_a_note() {
     let whole =
         read("__global__ void k(int *p) { *p = 1; } int main() { k<<<1, 1>>>(nullptr); cudaDeviceSynchronize(); }");
     assert_eq!(whole.loaded.accepted_errors(), "");
+    let asking = read(
+        "#include <cuda_runtime.h>
+         __global__ void k(int *p) { *p = 1; }
+         bool usable(int device) {
+             int mode = -1;
+             cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device);
+             return mode != cudaComputeModeProhibited;
+         }",
+    );
+    assert_eq!(asking.loaded.accepted_errors(), "");
 }
 
 #[test]

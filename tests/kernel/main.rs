@@ -5,6 +5,7 @@ mod common;
 mod constructs;
 mod cpp;
 mod cuda;
+mod cuda_calls;
 mod front;
 mod golden;
 mod interleaving;

@@ -146,7 +146,7 @@ fn the_canonical_form_changes_in_the_mutants_function_alone() {
         let context = Context::create();
         // The forms of both levels are the canonical one.
         let operators = if level == "canonical" { OperatorLevel::Source } else { OperatorLevel::Ir };
-        let options = if kernel == "orders" { cl_std("CL2.0") } else { KernelOptions::default() };
+        let options = if ["orders", "lanes"].contains(&&*kernel) { cl_std("CL2.0") } else { KernelOptions::default() };
         let opened = open(&context, &path, Some(&kernel), &options).unwrap();
         let under_test = &opened.under_test;
         let selection = Selection::all(operators);

@@ -157,6 +157,14 @@ pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
         ))
         .help(format!("give --local {}", text(required))));
     }
+    if let (Some(most), Some(local)) = (model.interface.max_group, range.local) {
+        let items = local.iter().fold(1_u64, |items, size| items.saturating_mul(*size));
+        if items > most {
+            let what = format!("blocks of {items} threads, but `__launch_bounds__` of {} allows", model.interface.name);
+            return Err(Error::caller(format!("{what} at most {most}"))
+                .help("a launch of such blocks fails: give smaller ones with --local"));
+        }
+    }
     let local = range.local.or(model.groups.required).unwrap_or_else(|| {
         let fits = |d: usize| {
             let most = fit_local_size(model, LARGE[2.min(range.dims as usize - 1)], true)[d];

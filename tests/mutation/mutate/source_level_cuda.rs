@@ -47,6 +47,42 @@ fn levels_agree_on_atomics() -> TestResult {
     Ok(())
 }
 
+/// Barriers of warps: calls, those of tiles and of coalesced threads, whose calls are of members.
+#[test]
+fn levels_agree_on_barriers_of_warps() -> TestResult {
+    let bench = Bench::new()?;
+    let (canonical, source) = levels_agree(&bench, &suite("cuda_warp_stages"), "SCR", 0)?;
+    let survivors: Vec<&str> =
+        mutants(&canonical).iter().filter(|m| text(m, "status") == "survived").map(|m| text(m, "original")).collect();
+    assert_eq!(survivors, ["cg::sync(tile)", "__syncwarp()"]);
+    assert_eq!((of(&source, "SCR").len(), of(&canonical, "SCR").len()), (8, 8), "{:#?}", of(&source, "SCR"));
+    let deletion = bench.mutate(&suite("cuda_warp_stages"), &["--device", "sim", "--operators", "SDL"])?;
+    assert!(mutants(&deletion).iter().all(|m| !text(m, "original").contains("sync")), "{:#?}", of(&deletion, "SDL"));
+    Ok(())
+}
+
+/// clang copies an argument to where the call takes it, by a function with constants of its own.
+#[test]
+fn constants_of_copies_are_not_those_of_the_call() -> TestResult {
+    let source = "struct four { int a, b, c, d; };
+__device__ int of(four v, int unused, int times, int plus) { v.a = v.b * times; return v.a + plus; }
+__global__ void k(int *out)
+{
+    four v = {1, 2, 3, out[0]};
+    out[threadIdx.x] = of(v, 0, 16, 0);
+}
+";
+    let suite = "kernel = \"k.cu\"\n[[test]]\ngrid = [1]\nblock = [2]\n[test.args]\nout = { fill = 1, len = 2 }\n";
+    let bench = Bench::new()?;
+    bench.put("k.cu", source)?;
+    bench.put("suite.toml", suite)?;
+    let result = bench.mutate("suite.toml", &["--device", "sim", "--operators", "LVR"])?;
+    assert!(!result.to_string().contains("does not verify"), "{result:#}");
+    let of = |original: &str| mutants(&result).iter().filter(|m| text(m, "original") == original).count();
+    assert_eq!((of("16"), of("0") > 0), (5, true), "{:#?}", result["mutants"]);
+    Ok(())
+}
+
 const OWN: &str = "#define TWICE(x) ((x) * 2)
 template <typename T> __device__ T larger(T a, T b) { return a > b ? a : b; }
 int of_host(int a, int b) { return a - b; }

@@ -167,6 +167,13 @@ pub fn is_signed(ty: char) -> bool {
     matches!(ty, 'c' | 'a' | 's' | 'i' | 'l' | 'x')
 }
 
+/// Returns whether a call that names one builtin in the syntax tree may be one of the other in the canonical form: of
+/// functions of warps, those whose mask names all lanes become those of sub-groups.
+pub fn is_same(called: &str, canonical: &str) -> bool {
+    let of_warp = || called.strip_prefix("kassay_warp_").zip(canonical.strip_prefix("sub_group_"));
+    called == canonical || of_warp().is_some_and(|(one, other)| one == other)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

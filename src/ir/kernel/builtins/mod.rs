@@ -14,8 +14,8 @@ use std::sync::LazyLock;
 
 pub use atomics::{MemoryOrders, Operation, is_relaxed, memory_orders, operation, operation_in_cuda};
 pub use mangling::{
-    Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_signed, mangle, parameters, pointed, pointee,
-    spelt,
+    Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_same, is_signed, mangle, parameters, pointed,
+    pointee, spelt,
 };
 
 /// Name prefix of SPIR-V's built-in variables, through which kernels not compiled from OpenCL C may read their ids.

@@ -28,7 +28,16 @@ bool computes(OverloadedOperatorKind Operator) {
   }
 }
 
-/// The function that is called by a body that does nothing else, with the body's own parameters and constants.
+/// Whether a value is the object's own: a member, or what a method without arguments says of it.
+bool isOfObject(const Expr *E) {
+  if (const auto *Call = dyn_cast<CXXMemberCallExpr>(E))
+    return Call->getNumArgs() == 0 && isOfObject(Call->getCallee()->IgnoreParenImpCasts());
+  const auto *Member = dyn_cast<MemberExpr>(E);
+  return Member && isa<CXXThisExpr>(Member->getBase()->IgnoreParenImpCasts());
+}
+
+/// The function that is called by a body that does nothing else, with the body's own parameters and constants. What only
+/// waits may have values of its object.
 const FunctionDecl *onlyCallee(const FunctionDecl *F, const ASTContext &Context) {
   const auto *Body = dyn_cast_or_null<CompoundStmt>(F->getBody());
   if (!Body || Body->size() != 1)
@@ -45,7 +54,8 @@ const FunctionDecl *onlyCallee(const FunctionDecl *F, const ASTContext &Context)
     return nullptr;
   for (const Expr *Argument : Call->arguments()) {
     const auto *Named = dyn_cast<DeclRefExpr>(Argument->IgnoreParenImpCasts());
-    if (!(Named && isa<ParmVarDecl>(Named->getDecl())) && !Argument->isEvaluatable(Context))
+    if (!(Named && isa<ParmVarDecl>(Named->getDecl())) && !Argument->isEvaluatable(Context) &&
+        !(F->getReturnType()->isVoidType() && isOfObject(Argument->IgnoreParenImpCasts())))
       return nullptr;
   }
   return Call->getDirectCallee();

@@ -1,5 +1,5 @@
-//! Calls through pointers to functions. A pointer is the number of its function, and a call through it chooses among the
-//! functions of that type whose address the program takes.
+//! Calls through pointers to functions. A pointer is the number of its function, and a call through it chooses among those
+//! that it may be (`origins.cpp`); where that is not known, among the functions of its type whose address the program takes.
 
 #include "module.h"
 
@@ -13,8 +13,8 @@ using namespace llvm;
 
 namespace {
 
-/// A call that would choose among more functions stays as it is, and is refused.
-constexpr size_t Most = 16;
+/// A call that would choose among more functions is refused (`absent` in mod.rs has the number, too).
+constexpr size_t Most = 64;
 
 /// The uses of a function that are not calls of it.
 std::vector<Use *> addresses(Function &F) {
@@ -51,7 +51,7 @@ bool isOfHost(const User *Holder) {
 
 using FunctionsByType = std::map<FunctionType *, std::vector<Function *>>;
 
-/// The functions whose address is taken, by type, of types of which all are known, and not too many.
+/// The functions whose address is taken, by type, of types of which all are known.
 FunctionsByType taken(Module &M) {
   FunctionsByType Found;
   std::set<FunctionType *> Unknown;
@@ -61,7 +61,7 @@ FunctionsByType taken(Module &M) {
       continue;
     auto &Of = Found[F.getFunctionType()];
     Of.push_back(&F);
-    if (Of.size() > Most || any_of(Uses, [](Use *One) { return isOfHost(One->getUser()); }))
+    if (any_of(Uses, [](Use *One) { return isOfHost(One->getUser()); }))
       Unknown.insert(F.getFunctionType());
   }
   for (FunctionType *Type : Unknown)
@@ -188,6 +188,15 @@ void choose(CallInst &Call, ArrayRef<Function *> Functions, const std::map<Funct
     Read->eraseFromParent();
 }
 
+/// Refuses a call where a kernel comes to it (`absent` in mod.rs).
+void refuse(CallInst &Call, StringRef Why) {
+  IRBuilder<> Builder(&Call);
+  Builder.CreateCall(Call.getModule()->getOrInsertFunction(Why, Builder.getVoidTy()));
+  if (!Call.getType()->isVoidTy())
+    Call.replaceAllUsesWith(Constant::getNullValue(Call.getType()));
+  Call.eraseFromParent();
+}
+
 } // namespace
 
 void kassay::cuda::fitCalls(Module &M) {
@@ -197,13 +206,26 @@ void kassay::cuda::fitCalls(Module &M) {
       replaceAddresses(*None, 0);
   auto Calls = indirectCalls(M);
   FunctionsByType Taken = Calls.empty() ? FunctionsByType() : taken(M);
+  std::vector<std::pair<CallInst *, std::vector<Function *>>> Choices;
+  for (CallInst *Call : Calls) {
+    auto Functions = functionsOf(*Call->getCalledOperand());
+    if (auto OfType = Taken.find(Call->getFunctionType()); !Functions && OfType != Taken.end())
+      Functions = OfType->second;
+    if (Functions)
+      erase_if(*Functions, [&](Function *F) { return F->getFunctionType() != Call->getFunctionType(); });
+    Choices.emplace_back(Call, Functions.value_or(std::vector<Function *>()));
+  }
+  // In the module's order.
   std::map<Function *, uint64_t> Numbers;
   for (Function &F : M)
-    if (auto Known = Taken.find(F.getFunctionType()); Known != Taken.end() && is_contained(Known->second, &F))
+    if (any_of(Choices, [&](const auto &One) { return is_contained(One.second, &F); }))
       Numbers.emplace(&F, Numbers.size() + 1);
-  for (CallInst *Call : Calls)
-    if (auto Known = Taken.find(Call->getFunctionType()); Known != Taken.end())
-      choose(*Call, Known->second, Numbers);
+  for (auto &[Call, Functions] : Choices) {
+    if (Functions.empty() || Functions.size() > Most)
+      refuse(*Call, Functions.empty() ? "cuda.pointer unknown" : "cuda.pointer many");
+    else
+      choose(*Call, Functions, Numbers);
+  }
   for (auto &[F, Number] : Numbers)
     replaceAddresses(*F, Number);
   if (!Numbers.empty()) {

@@ -185,6 +185,15 @@ pub fn absent(callee: &str) -> Option<(String, &'static str)> {
             "a function of textures or surfaces for a type that kassay has no texels of".to_owned(),
             "texels are char, short, int (signed and unsigned) and float, and vectors of 1, 2 and 4 of these",
         ),
+        "pointer many" => (
+            "one of more than 64 functions through a pointer".to_owned(),
+            "kassay chooses among at most 64: divide the table, or choose by a `switch`",
+        ),
+        "pointer unknown" => (
+            "a function through a pointer of which is not known what it may be".to_owned(),
+            "a host can set it, or no function of its type has its address taken: make the variable or table `const`, \
+             or let the host pass a number by which the kernel chooses",
+        ),
         "boundary" => (
             "a function of surfaces whose boundary mode is not known to be cudaBoundaryModeTrap".to_owned(),
             "kassay has no other: compare coordinates with the surface's size",
@@ -225,6 +234,7 @@ mod tests {
         assert_eq!(absent("cuda.texCubemap").unwrap().0, "`texCubemap`");
         let handle = absent("cuda.texture.tex1D._Z11read_imagef14ocl_image1d_ro11ocl_samplerf").unwrap().0;
         assert!(handle.starts_with("`tex1D` with a handle"), "{handle}");
+        assert!(absent("cuda.pointer many").unwrap().0.contains("64 functions through a pointer"));
         assert!(absent("tex2D").is_none());
         assert_eq!(absent("cuda.ptx cp.async.ca").unwrap().0, "`cp.async.ca` in inline assembly");
     }

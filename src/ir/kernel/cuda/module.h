@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ void fitAssembly(llvm::Module &M);
 
 /// Makes calls through pointers to functions choices among the functions that they may be of.
 void fitCalls(llvm::Module &M);
+
+// ---- origins.cpp
+
+/// The functions that a pointer may be, if where it comes from says so.
+std::optional<std::vector<llvm::Function *>> functionsOf(llvm::Value &Pointer);
 
 // ---- headers.cpp
 

@@ -66,6 +66,8 @@ Two operators that make the same change give a mutant each; the later one is a d
 
 - `SYR`, `BFR`: `barrier` and `work_group_barrier`. Two barriers in a macro's body are two; a barrier in an argument that the
   macro uses twice is one. `peng` leaves calls that come from macros alone.
+- `SCR`: `sub_group_barrier`, and in CUDA `__syncwarp`, the `sync()` of tiles and coalesced groups, and the barriers of warps
+  in functions of headers. LIU also has calls of hosts (`cudaDeviceSynchronize`), which no kernel has.
 - `BFR` needs constant flags. Other flags (`CLK_IMAGE_MEM_FENCE`) and the scope stay.
 - `AR`, `AOP`: the atomics of OpenCL C 1.x (`atomic_*`, `atom_*`) and those of C11. Atomic loads and stores, and flags, have no
   plain form that would differ.
@@ -90,7 +92,7 @@ place is the debug location of its instruction; several mutants of one place are
 - `ICN`: not indices of addresses and vectors, sizes, cases of a `switch`, what the ids of work-items take, flags of barriers,
   memory orders and scopes. Of a vector of different constants, c + 1 and c - 1 change every lane.
 - `IST`: stores of pointers stay, because what reads them would lead anywhere. In `ir:raw` a parameter's copy is a store, too.
-- `ICA`: barriers and fences are `SYR`'s and `FR`'s.
+- `ICA`: barriers and fences are `SYR`'s, `SCR`'s and `FR`'s.
 - `IMO`: `atomic_*_explicit` and `atomic_work_item_fence` with constant orders and scopes, and instructions. A load has no
   release, a store no acquire; a compare-exchange that fails becomes weaker along with one that succeeds, where it would be
   ordered more strongly. Scopes: all devices, device, work-group.
@@ -98,7 +100,7 @@ place is the debug location of its instruction; several mutants of one place are
 - `IGP`: optimisers count in bytes; such an offset changes by the size of the largest number or vector that is accessed through
   it. Where a pointer is read or written, the address stays.
 - `ICX` and `IBO` both exchange `ashr` and `lshr`: the later one is a duplicate.
-- `SYR`, `FR`, `BFR`, `AR`, `AOP`: calls of builtins, as OpenCL C has them. `FR`, `AR`, `AOP`, `IMO` and `ICA` also change atomic
+- `SYR`, `SCR`, `FR`, `BFR`, `AR`, `AOP`: calls of builtins, as OpenCL C has them. `FR`, `AR`, `AOP`, `IMO` and `ICA` also change atomic
   instructions (`atomicrmw`, `cmpxchg`, atomic `load` and `store`, `fence`), which clang makes of its own `__opencl_atomic_*`,
   `__atomic_*` and `__sync_*`; SPIR-V that is read back has calls. `AOP` also knows `umin`/`umax`, and makes `nand` an `and`;
   `AR` leaves loads and stores alone.

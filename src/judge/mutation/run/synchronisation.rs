@@ -26,7 +26,7 @@ use crate::mutation::catalogue::indices::MutantIndex;
 use crate::mutation::catalogue::mutant::Mutant;
 
 /// The operators that change how work-items synchronise, or what they share.
-const SYNCHRONISATION_OPERATORS: [&str; 7] = ["SYR", "FR", "BFR", "AR", "AOP", "SHR", "IMO"];
+const SYNCHRONISATION_OPERATORS: [&str; 8] = ["SYR", "SCR", "FR", "BFR", "AR", "AOP", "SHR", "IMO"];
 
 /// Most schedules in which a test is run: its own or the natural one, then others.
 const MAX_SCHEDULES: usize = 4;

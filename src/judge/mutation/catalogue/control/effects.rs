@@ -85,7 +85,7 @@ impl<'a> Body<'a> {
 
     fn within<'s>(&'s self, range: &'s Range) -> impl Iterator<Item = (Place, bool)> + 's {
         let inside = |written, place: Place| self.location(place).is_some_and(|at| text::contains(written, range, at));
-        let synchronises = |inst: Inst<'_>| inst.callee().is_some_and(|callee| barrier_or_fence(&callee).is_some());
+        let synchronises = |inst: Inst<'_>| inst.callee().is_some_and(|callee| synchronises(&callee));
         let with_effects = || self.instructions().filter(|(_, inst)| has_effects(*inst));
         let find = || with_effects().map(|(place, inst)| (place, synchronises(inst))).collect();
         let all = self.written.map(|written| (written, self.effects.get_or_init(find).iter()));
@@ -115,6 +115,11 @@ fn is_pure(call: Inst<'_>) -> bool {
 fn asks_only(call: Inst<'_>) -> bool {
     let family = call.callee().and_then(|callee| builtins::family(&callee));
     matches!(family, Some(Family::WorkItemId | Family::LaunchQuery | Family::SubGroupQuery))
+}
+
+/// Returns whether a callee is a barrier, of a work-group or of a sub-group, or a fence.
+pub fn synchronises(callee: &str) -> bool {
+    Builtin::of(callee).is_some_and(|builtin| builtin.is_barrier() || builtin.family() == Family::Fence)
 }
 
 /// Returns the source name of the barrier or fence that a called (mangled) name denotes.

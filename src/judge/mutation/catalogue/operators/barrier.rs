@@ -1,9 +1,10 @@
-//! Work-group barriers: `SYR` deletes one, `BFR` changes which memory it orders.
+//! Barriers: `SYR` deletes one of a work-group, `SCR` one of a sub-group or of a warp's lanes, `BFR` changes which
+//! memory one of a work-group orders.
 
 use kassay_ir::instrument::mutants::edit::{Action, Edit, Expr};
 use kassay_ir::kernel::builtins::{self, Builtin, Family};
 
-use super::super::level::{self, Concept};
+use super::super::level::{self, Concept, OperatorLevel};
 use super::super::subject::{Operator, OperatorOutput, Preset, Subject};
 use super::calls::{self, Call};
 
@@ -19,6 +20,20 @@ pub const SYR: Operator = Operator {
     concept: Concept::Synchronisation,
     levels: level::BOTH,
     enumerate: syr,
+};
+
+/// Deletes a barrier of a sub-group (LIU, table 6.2: synchronisation below the block's).
+pub const SCR: Operator = Operator {
+    id: "SCR",
+    name: "synchronisation call removal",
+    class: "barrier",
+    description: "delete a `sub_group_barrier`, or CUDA's `__syncwarp` and its kin",
+    origin: "LIU",
+    peng: false,
+    liu: true,
+    concept: Concept::Synchronisation,
+    levels: level::BOTH,
+    enumerate: scr,
 };
 
 /// Makes a barrier order the other memory, or only one of two.
@@ -47,6 +62,17 @@ fn syr(subject: &Subject<'_>, found: &mut OperatorOutput) {
         }
         let edit = Edit::Instead { at: call.places.clone(), by: Action::Nothing };
         found.mutants.push(call.mutant(SYR.id, String::new(), edit, true));
+    }
+}
+
+fn scr(subject: &Subject<'_>, found: &mut OperatorOutput) {
+    for mut call in calls::find(subject, |name| builtins::family(name) == Some(Family::SubGroupBarrier)) {
+        // Where a function of a header decides whether to wait, the source has no call of it.
+        if subject.level == OperatorLevel::Source && call.text == call.name && call.name != "sub_group_barrier" {
+            call.text = "__syncwarp".to_owned();
+        }
+        let edit = Edit::Instead { at: call.places.clone(), by: Action::Nothing };
+        found.mutants.push(call.mutant(SCR.id, String::new(), edit, true));
     }
 }
 

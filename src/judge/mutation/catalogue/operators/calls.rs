@@ -150,7 +150,7 @@ pub fn find(subject: &Subject<'_>, wanted: impl Fn(&str) -> bool) -> Vec<Call> {
         for ((location, callee), places) in groups {
             let Some(location) = location else { continue };
             let name = demangle(callee).map_or("", |(name, _)| name);
-            let is_it = |node: &Node| node.callee() == Some(name);
+            let is_it = |node: &Node| node.callee().is_some_and(|callee| builtins::is_same(callee, name));
             let nodes = function_ast.map(|f| nodes_at(f, &location, &is_it)).unwrap_or_default();
             let pairs: Vec<(Vec<Place>, Option<&Node>)> = match nodes.len() == places.len() {
                 true => by_spelling(&nodes, &places),
@@ -217,8 +217,15 @@ fn nodes_at<'a>(function: &'a Function, at: &DebugLocation, is_wanted: &dyn Fn(&
     let mut nodes = Vec::new();
     function.body.walk(&mut |node| {
         let Some(range) = node.range.as_ref().filter(|_| node.is("CallExpr") && is_wanted(node)) else { return };
-        let begin = function.place(&range.begin);
-        if (begin.line, begin.column) == (at.line, at.column) && same_file(&begin.file, &at.file) {
+        // Calls of members are at the member's name.
+        let callee =
+            node.children.first().filter(|callee| matches!(&*callee.without_parentheses().kind, "" | "MemberExpr"));
+        let member = callee.and_then(|callee| callee.range.as_ref()).map(|range| &range.end);
+        let is_there = |token| {
+            let place = function.place(token);
+            (place.line, place.column) == (at.line, at.column) && same_file(&place.file, &at.file)
+        };
+        if is_there(&range.begin) || member.is_some_and(is_there) {
             nodes.push(node);
         }
     });

@@ -4,7 +4,7 @@
 //! effects. Instructions that only compute values stay, as their removal would be unobservable. The first and the last
 //! part of a `for` are such statements too, and so is each operand of a comma operator.
 //!
-//! Excluded: barriers and fences, which have operators of their own (SYR, FR); initialisers, which belong to their
+//! Excluded: barriers and fences, which have operators of their own (SYR, SCR, FR); initialisers, which belong to their
 //! declarations; `printf`, which changes no output; stores and calls in conditions and in `return`.
 
 use kassay_ir::instrument::mutants::{Action, Edit, Place};
@@ -15,7 +15,7 @@ use kassay_ir::kernel::folding;
 use kassay_ir::kernel::source::Sources;
 use kassay_ir::llvm::{Inst, Opcode};
 
-use super::super::control::effects::{Body, barrier_or_fence, bodies, has_effects};
+use super::super::control::effects::{Body, bodies, has_effects, synchronises};
 use super::super::control::text::{self, Piece};
 use super::super::level::{self, Concept};
 use super::super::mutant::{Excluded, Mutant, SourceRange, TOO_WIDE};
@@ -216,7 +216,7 @@ impl<'a> Walk<'a, '_> {
         let inner = unwrapped(node);
         let callee = inner.name.as_deref().filter(|_| is_call(inner));
         let reason = match callee {
-            Some(name) if barrier_or_fence(name).is_some() => "barriers and fences are SYR's and FR's",
+            Some(name) if synchronises(name) => "barriers and fences are SYR's, SCR's and FR's",
             Some(name) if builtins::family(name) == Some(Family::Printf) => {
                 "it only prints: no output is another without it"
             }
@@ -225,7 +225,7 @@ impl<'a> Walk<'a, '_> {
                     let effects = self.body.effects_in(range);
                     return self.statements.push(Statement { node: inner, piece, effects, replacement });
                 }
-                "barriers and fences are SYR's and FR's"
+                "barriers and fences are SYR's, SCR's and FR's"
             }
         };
         exclude(self.body, Some(piece.range), reason, self.found);
@@ -260,7 +260,7 @@ fn delete_in_ir(subject: &Subject<'_>, body: &Body<'_>, found: &mut OperatorOutp
         let at = body.location(place).filter(|at| at.line > 0);
         let here = at.and_then(|at| subject.sources.at(&at.file, at.line, at.column));
         let (original, range) = match inst.callee() {
-            Some(callee) if barrier_or_fence(&callee).is_some() => continue,
+            Some(callee) if synchronises(&callee) => continue,
             Some(callee) if builtins::family(&callee) == Some(Family::Printf) => continue,
             Some(_) if inst.is_used() => continue,
             Some(callee) => {

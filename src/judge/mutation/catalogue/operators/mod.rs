@@ -46,6 +46,7 @@ pub const OPERATORS: &[Operator] = &[
     constants::LVR,
     loop_boundary::LBR,
     barrier::SYR,
+    barrier::SCR,
     fence::FR,
     barrier::BFR,
     atomic::AR,

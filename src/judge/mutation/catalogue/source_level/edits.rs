@@ -84,7 +84,7 @@ impl Site<'_> {
             "LBR" if replacement == "false" => replaced("0"),
             "LBR" | "LCR" | "GII" | "GID" => replaced(&format!("({replacement})")),
             "BFR" if name_of(original) != name_of(replacement) => Err("the call has no flags in the source"),
-            "SDL" | "SYR" | "FR" if replacement.is_empty() => replaced("((void)0)"),
+            "SDL" | "SYR" | "SCR" | "FR" if replacement.is_empty() => replaced("((void)0)"),
             "AR" => replaced(&plain_atomic(original)?),
             "ICR" => replaced(&changed_coordinate(original, replacement)?),
             "ARS" | "ASR" | "LVR" | "SDL" | "BFR" | "AOP" | "GIR" => replaced(replacement),

@@ -151,7 +151,8 @@ impl<'a> OperandSearch<'a, '_, '_> {
             None if parent.is("CallExpr") && own.opcode == Op::LLVMCall => {
                 let hidden = if passes_object { last.saturating_sub(parent.children.len() - 1) } else { 0 };
                 let argument = index.checked_sub(1).map(|argument| argument + hidden);
-                Vec::from_iter(argument.filter(|argument| *argument < last))
+                let is_meant = !is_copy_of_argument(own, parent);
+                Vec::from_iter(argument.filter(|argument| *argument < last && is_meant))
             }
             None if parent.is("CallExpr") => vec![],
             None if own.opcode == Op::LLVMCall || is_gep => vec![],
@@ -243,6 +244,13 @@ impl<'a> OperandSearch<'a, '_, '_> {
         };
         Some((0..code.instructions.len()).filter(is_there).collect())
     }
+}
+
+/// Returns whether an instruction at a call in the source is not that call, but what brings an argument or a result to
+/// its place: clang copies and marks memory by intrinsics.
+fn is_copy_of_argument(own: &Instruction, call: &Node) -> bool {
+    let is_intrinsic = |callee: &String| callee.starts_with("llvm.mem") || callee.starts_with("llvm.lifetime");
+    own.callee.as_ref().is_some_and(is_intrinsic) && !call.name.as_deref().is_some_and(|name| name.contains("mem"))
 }
 
 /// Returns whether a call may have operands before its arguments: those of members and constructors (C++ for OpenCL)

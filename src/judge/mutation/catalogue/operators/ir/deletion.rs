@@ -87,7 +87,9 @@ fn kept(call: Inst<'_>) -> Option<&'static str> {
         return Some("a sampler is no number");
     }
     match Builtin::of(&callee).map(Builtin::family) {
-        Some(Family::Barrier | Family::Fence) => return Some("barriers and fences are SYR's and FR's"),
+        Some(Family::Barrier | Family::SubGroupBarrier | Family::Fence) => {
+            return Some("barriers and fences are SYR's, SCR's and FR's");
+        }
         Some(Family::Printf) => return Some("it only prints: no output is another without it"),
         _ => {}
     }

@@ -18,7 +18,9 @@ use super::interrupt::interruptible;
 use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFlags};
 use super::sandbox;
 use super::several;
-use crate::api::{CheckOptions, CheckProgramOptions, OpenOptions, Proving, check, check_all, check_program, texts_beside};
+use crate::api::{
+    CheckOptions, CheckProgramOptions, OpenOptions, Proving, check, check_all, check_program, texts_beside,
+};
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
 #[derive(Debug, Args)]
@@ -160,7 +162,8 @@ fn program(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Resu
             args.output.show_on_stderr(|style| text::check_set(&result, view, &|file| texts.text(file), style));
         }
     }
-    let passes = result.total.verdict.passes(args.strict) && result.kernels.iter().all(|kernel| args.passes(&kernel.result));
+    let passes =
+        result.total.verdict.passes(args.strict) && result.kernels.iter().all(|kernel| args.passes(&kernel.result));
     Ok(u8::from(!passes))
 }
 

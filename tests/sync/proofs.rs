@@ -150,7 +150,8 @@ impl Generator {
                 self.loops -= 1;
             }
             13 if !self.together && self.random.random_range(0..3) == 0 => {
-                let what = if self.loops > 0 { self.pick(&["break;", "continue;", "return;"]) } else { "return;".into() };
+                let what =
+                    if self.loops > 0 { self.pick(&["break;", "continue;", "return;"]) } else { "return;".into() };
                 let condition = self.condition(0);
                 self.line(&format!("if {condition} {what}"));
             }

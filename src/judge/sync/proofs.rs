@@ -6,6 +6,7 @@ use std::time::Instant;
 use kassay_base::error::Result;
 use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::DebugLocation;
+use kassay_ir::lower::native::prepare;
 use kassay_model::condition::Condition;
 use kassay_model::interface::Interface;
 use kassay_model::words::Words;
@@ -29,7 +30,9 @@ pub fn prove(
     source: &str,
     deadline: Option<Instant>,
 ) -> Result<Vec<Proof>> {
-    let mut module = promoted::promote_until(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
+    let canonical = under_test.module.clone();
+    prepare::note_returns(&canonical);
+    let mut module = promoted::promote_until(&canonical, &under_test.entry, &under_test.machine, deadline)?;
     // Values that are used after a loop go through a `phi` there, and each loop has one back edge.
     promoted::run(&mut module, "function(loop-simplify,lcssa)", &under_test.machine)?;
     let program = reader::read(&module, &under_test.entry)?;
@@ -50,12 +53,15 @@ fn rest_on_each_other(proofs: &mut [Proof], program: &Program, words: Words) {
         proofs.iter().any(|p| (p.property, p.scope, p.status) == (Property::RaceFreedom, Some(scope), Status::Proved))
     };
     let (within, between) = (is_proved(Scope::IntraGroup), is_proved(Scope::InterGroup));
-    let is_barrier = |i: &Instruction| matches!(&i.op, Op::Call(_, base) if builtins::family(base) == Some(Family::Barrier));
+    let is_barrier =
+        |i: &Instruction| matches!(&i.op, Op::Call(_, base) if builtins::family(base) == Some(Family::Barrier));
     let has_barriers = program.instructions().any(|(_, i)| is_barrier(i));
     for proof in proofs.iter_mut().filter(|proof| proof.status == Status::Proved) {
         let needs = match (proof.property, proof.scope) {
             (Property::Convergence, _) if has_barriers && !(within && between) => "no work-items race",
-            (Property::RaceFreedom, Some(Scope::IntraGroup)) if !between => "work-items of different groups do not race",
+            (Property::RaceFreedom, Some(Scope::IntraGroup)) if !between => {
+                "work-items of different groups do not race"
+            }
             _ => continue,
         };
         proof.preconditions.push(words.say(needs).into_owned());
@@ -181,7 +187,7 @@ impl Reporting<'_> {
         let place = self.at(site.location.as_ref());
         match (site.what, site.region) {
             ("barrier", _) => format!("the barrier{place}"),
-            ("return", _) => "its end".to_owned(),
+            ("end", _) => "its end".to_owned(),
             (what, Some(region)) => format!("the {what} of {}{place}", self.region(region)),
             (what, None) => format!("the {what}{place}"),
         }
@@ -217,7 +223,7 @@ impl Reporting<'_> {
 /// be said of proofs that are contradicted.
 pub fn refute(proofs: &mut [Proof], findings: &[Finding], conditions_hold: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    for proof in proofs {
+    for proof in proofs.iter_mut() {
         let contradicts = |finding: &&Finding| match proof.property {
             Property::Convergence => finding.kind == FindingKind::BarrierDivergence,
             Property::RaceFreedom => finding.kind == FindingKind::DataRace && finding.scope == proof.scope,
@@ -246,6 +252,20 @@ pub fn refute(proofs: &mut [Proof], findings: &[Finding], conditions_hold: bool)
         proof.preconditions.clear();
         proof.why_not = vec![finding.message.clone()];
         proof.counterexample = finding.input.clone();
+    }
+    let diverges = proofs.iter().any(|p| p.property == Property::Convergence && p.status == Status::Refuted);
+    for proof in proofs.iter_mut().filter(|p| diverges && p.scope == Some(Scope::IntraGroup)) {
+        if proof.status == Status::Proved {
+            *proof = Proof {
+                status: Status::Unknown,
+                holds_for: None,
+                local_size: None,
+                preconditions: Vec::new(),
+                condition: None,
+                why_not: vec!["not all work-items of a group come to the same barriers".to_owned()],
+                ..proof.clone()
+            };
+        }
     }
     notes
 }

@@ -94,13 +94,7 @@ impl Integers {
 
     /// The quotient that is rounded towards zero, or its remainder, of values of `bits` bits. `name`, LLVM's of the
     /// operation, distinguishes them.
-    pub fn truncated(
-        &mut self,
-        name: &'static str,
-        value: &Polynomial,
-        divisor: &Polynomial,
-        bits: u32,
-    ) -> Polynomial {
+    pub fn truncated(&mut self, name: &'static str, value: &Polynomial, divisor: &Polynomial, bits: u32) -> Polynomial {
         let (quotient, rest) = self.divide(value, divisor);
         let wanted = if name.ends_with("div") { quotient } else { rest };
         let positive = self.range(divisor).low.is_some_and(|low| low >= 1);

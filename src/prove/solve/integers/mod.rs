@@ -211,7 +211,7 @@ impl Integers {
 
     /// The product. Sums of several terms get names, so that lemmas speak of them.
     pub fn multiply(&mut self, left: &Polynomial, right: &Polynomial) -> Polynomial {
-        if left.len() * right.len() > MAX_TERMS {
+        if left.count() * right.count() > MAX_TERMS {
             return self.fresh("product", Range::ALL);
         }
         let Some(product) = left.times(right) else { return self.fresh("product", Range::ALL) };
@@ -263,7 +263,8 @@ impl Integers {
 
     fn name_factors(&mut self, left: &Polynomial, right: &Polynomial, product: &Polynomial) {
         let is_number = |value: &Polynomial| value.terms().all(|(monomial, _)| monomial.is_empty());
-        let is_plain = |value: &Polynomial| value.len() == 1 && value.terms().all(|(monomial, _)| monomial.len() == 1);
+        let is_plain =
+            |value: &Polynomial| value.count() == 1 && value.terms().all(|(monomial, _)| monomial.len() == 1);
         if is_number(left) || is_number(right) || (is_plain(left) && is_plain(right)) {
             return;
         }

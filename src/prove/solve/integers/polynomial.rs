@@ -38,7 +38,7 @@ impl Polynomial {
     }
 
     /// The number of its products.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 

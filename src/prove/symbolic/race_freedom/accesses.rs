@@ -161,7 +161,8 @@ pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Acce
                     let mut all = Vec::new();
                     for (i, pointer) in pointers().enumerate() {
                         // The second pointer of a compare-exchange is to the value that is expected.
-                        let mode = if i == 0 { Mode::Atomic(atomic_for(program, instruction, base)) } else { Mode::Write };
+                        let mode =
+                            if i == 0 { Mode::Atomic(atomic_for(program, instruction, base)) } else { Mode::Write };
                         all.push(plain(mode, *pointer, bytes));
                     }
                     all

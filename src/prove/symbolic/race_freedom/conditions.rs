@@ -40,8 +40,7 @@ pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integer
             integers.equal(&a, &b)
         }
         Condition::Strides { outer, inner, extent } => {
-            let (outer, inner, extent) =
-                (value(outer, integers)?, value(inner, integers)?, value(extent, integers)?);
+            let (outer, inner, extent) = (value(outer, integers)?, value(inner, integers)?, value(extent, integers)?);
             let covered = integers.multiply(&inner, &extent);
             integers.at_most(&covered, &outer)
         }

@@ -33,11 +33,7 @@ const RLIMIT: u32 = 100_000;
 const MAX_GUESSES: usize = 60;
 
 /// The invariants of each loop.
-pub fn find(
-    kernel: &Kernel<'_>,
-    shape: Shape,
-    solving: &Solving,
-) -> Result<Vec<Vec<Invariant>>, Unsupported> {
+pub fn find(kernel: &Kernel<'_>, shape: Shape, solving: &Solving) -> Result<Vec<Vec<Invariant>>, Unsupported> {
     let loops = kernel.graph.loops.len();
     let none: Vec<Vec<Invariant>> = vec![Vec::new(); loops];
     if loops == 0 {
@@ -136,9 +132,9 @@ fn guess(kernel: &Kernel<'_>, header: &HeaderValues) -> Vec<Invariant> {
             Invariant::ToEntry(*phi),
         ]);
         let is_it = |value: ValueId| {
-            let cast = program.instruction(value).filter(|i| {
-                matches!(i.op, Op::Cast(Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMTrunc))
-            });
+            let cast = program
+                .instruction(value)
+                .filter(|i| matches!(i.op, Op::Cast(Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMTrunc)));
             value == *phi || cast.is_some_and(|i| i.operands[0] == *phi)
         };
         for node in body {

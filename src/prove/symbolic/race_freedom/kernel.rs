@@ -93,10 +93,11 @@ impl<'p> Kernel<'p> {
     /// Whether all that writes an object of global memory, anywhere in the kernel, counts up, or all counts down.
     pub fn is_counter(&self, region: Region, up: bool) -> bool {
         let written = self.program.blocks.iter().zip(&self.accesses);
-        let mut writes = written.flat_map(|(code, accesses)| code.instructions.iter().zip(accesses)).filter(|(_, all)| {
-            let meets = |access: &Access| self.regions(access.pointer).iter().any(|r| self.may_overlap(region, *r));
-            all.iter().any(|access| access.mode != Mode::Read && meets(access))
-        });
+        let mut writes =
+            written.flat_map(|(code, accesses)| code.instructions.iter().zip(accesses)).filter(|(_, all)| {
+                let meets = |access: &Access| self.regions(access.pointer).iter().any(|r| self.may_overlap(region, *r));
+                all.iter().any(|access| access.mode != Mode::Read && meets(access))
+            });
         writes.all(|(instruction, _)| counts(self.program, instruction) == Some(up))
     }
 

@@ -138,7 +138,7 @@ impl Launch {
         let group = self.group(d, item, integers);
         let begin = integers.multiply(&group, &self.local[d]);
         let value = integers.add(&begin, &local);
-        if value.len() < 2 {
+        if value.count() < 2 {
             return value;
         }
         let is_new = !integers.knows(&format!("{}{}", name("place", d), item.suffix()));

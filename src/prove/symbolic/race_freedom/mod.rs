@@ -39,13 +39,13 @@ use kassay_ir::llvm::{DebugLocation, Opcode};
 use kassay_model::condition::Condition;
 use kassay_model::interface::Interface;
 
-pub use self::accesses::Unsupported;
-pub use self::launch::{Scope, Shape};
-pub use self::questions::{Doubt, Site};
 use self::accesses::Memory;
+pub use self::accesses::Unsupported;
 use self::graph::NodeId;
 use self::invariants::Invariant;
 use self::kernel::Kernel;
+pub use self::launch::{Scope, Shape};
+pub use self::questions::{Doubt, Site};
 use self::questions::{Question, Setting};
 use self::solver::Solving;
 use crate::program::{Instruction, Op, Program};
@@ -242,11 +242,9 @@ impl Prover<'_, '_> {
     fn widest(&self, property: Property, scopes: &[HoldsFor]) -> (Verdict, HoldsFor) {
         let mut first = None;
         for scope in scopes {
-            let verdict = self.prove(property, *scope).unwrap_or_else(|unsupported| {
-                match self.solving.is_over() {
-                    true => Verdict::Late,
-                    false => Verdict::Unsupported(unsupported),
-                }
+            let verdict = self.prove(property, *scope).unwrap_or_else(|unsupported| match self.solving.is_over() {
+                true => Verdict::Late,
+                false => Verdict::Unsupported(unsupported),
             });
             match verdict {
                 Verdict::Proved { .. } | Verdict::Vacuous => return (verdict, *scope),
@@ -300,9 +298,9 @@ impl Prover<'_, '_> {
     /// Whether no branch that may part the work-items of a group decides who comes to a barrier.
     fn is_uniform(&self) -> bool {
         let graph = &self.kernel.graph;
-        graph.barriers().all(|(node, _)| {
-            self.kernel.uniformity.divergent_deciders(graph.nodes[node].block).next().is_none()
-        })
+        graph
+            .barriers()
+            .all(|(node, _)| self.kernel.uniformity.divergent_deciders(graph.nodes[node].block).next().is_none())
     }
 
     fn questions<'k, 'p>(

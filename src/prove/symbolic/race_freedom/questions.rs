@@ -27,7 +27,7 @@ const MAX_PAIRS: usize = 4_000;
 /// An access or another event that takes part in what was not excluded.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Site {
-    /// What happens there: `read`, `write`, `atomic`, `barrier`, `return`.
+    /// What happens there: `read`, `write`, `atomic`, `barrier`, `end`.
     pub what: &'static str,
     /// What is accessed.
     pub region: Option<Region>,
@@ -137,14 +137,17 @@ impl<'k, 'p> Question<'k, 'p> {
             for (other, other_reach) in &second[i..] {
                 let is_apart = match (event, other) {
                     (Event::Barrier(node, _), same) if event == same => context.is_entered_apart(*node),
-                    (Event::Return, same) if event == same => false,
-                    // In CUDA nobody waits for who has returned.
-                    (Event::Return, _) | (_, Event::Return) => !kernel.program.skips_returned,
+                    (Event::End, same) => event != same,
                     _ => true,
                 };
                 let fact = reach.and(other_reach);
                 if is_apart && !fact.is_false() {
-                    goals.push(Goal { fact, both: Fact::True, first: event_site(*event, kernel), second: event_site(*other, kernel) });
+                    goals.push(Goal {
+                        fact,
+                        both: Fact::True,
+                        first: event_site(*event, kernel),
+                        second: event_site(*other, kernel),
+                    });
                 }
             }
         }
@@ -274,12 +277,12 @@ impl<'k, 'p> Question<'k, 'p> {
 
     /// The first goal that may happen.
     pub fn doubt(&mut self, solving: &Solving) -> Option<Doubt> {
-        let since = self.start.and_then(|node| {
-            self.context.kernel.graph.nodes[node].barrier.as_ref().and_then(|b| b.location.clone())
-        });
-        let wanted = self.integers.named_symbols(|name| {
-            name.starts_with("get_") && !name.contains('^') || name.starts_with("argument ")
-        });
+        let since = self
+            .start
+            .and_then(|node| self.context.kernel.graph.nodes[node].barrier.as_ref().and_then(|b| b.location.clone()));
+        let wanted = self
+            .integers
+            .named_symbols(|name| name.starts_with("get_") && !name.contains('^') || name.starts_with("argument "));
         let mut solver = self.solver(solving);
         for goal in &self.goals {
             let (outcome, model) = solver.ask(std::slice::from_ref(&goal.fact), &wanted);
@@ -377,7 +380,7 @@ fn event_site(event: Event, kernel: &Kernel<'_>) -> Site {
             region: None,
             location: kernel.graph.nodes[node].barrier.as_ref().and_then(|b| b.location.clone()),
         },
-        Event::Return => Site { what: "return", region: None, location: None },
+        Event::End => Site { what: "end", region: None, location: None },
     }
 }
 

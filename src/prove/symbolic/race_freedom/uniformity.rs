@@ -115,7 +115,12 @@ impl Uniformity {
                 // Of functions that are not OpenCL's, such as clocks, nothing is known.
                 let is_known = name.starts_with("_Z") || name.starts_with("llvm.");
                 let loads = || instruction.operands.iter().any(|o| self.loads_apart(program, *o));
-                taken || !is_known || name.contains("cycle") || depends(Effect::VariesWithinGroup) || depends(Effect::DependsOnOthers) || loads()
+                taken
+                    || !is_known
+                    || name.contains("cycle")
+                    || depends(Effect::VariesWithinGroup)
+                    || depends(Effect::DependsOnOthers)
+                    || loads()
             }
             Op::Load => taken || self.loads_apart(program, instruction.operands[0]),
             Op::Alloca(_) => false,

@@ -12,11 +12,11 @@ use super::super::table::{Cell, Table};
 use super::source::pad;
 use super::{heading, notes, proofs, title};
 use crate::result::Location;
-use crate::result::proofs::are_race_free;
 use crate::result::check::{
     Access, Amplification, CheckResult, Finding, FindingKind, HoldsFor, HostLaunch, Memory, Mode, Scope, Verdict,
     Witness, lockstep,
 };
+use crate::result::proofs::are_race_free;
 
 /// Options of the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

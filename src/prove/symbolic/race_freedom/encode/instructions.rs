@@ -223,7 +223,9 @@ impl<'p> Encoder<'_, '_, 'p> {
         use Opcode::*;
         let (zero, one) = (Polynomial::default(), Polynomial::constant(1));
         match (opcode, from, to) {
-            (LLVMZExt, Kind::Int(1), Kind::Int(_)) => Some(Value::Number(self.integers.choose(value.bit()?, &one, &zero))),
+            (LLVMZExt, Kind::Int(1), Kind::Int(_)) => {
+                Some(Value::Number(self.integers.choose(value.bit()?, &one, &zero)))
+            }
             (LLVMSExt, Kind::Int(1), Kind::Int(_)) => {
                 let all_ones = Polynomial::constant(-1);
                 Some(Value::Number(self.integers.choose(value.bit()?, &all_ones, &zero)))
@@ -327,14 +329,7 @@ impl<'p> Encoder<'_, '_, 'p> {
     }
 
     /// What a load returns: a function of the address where nobody writes meanwhile.
-    fn load(
-        &mut self,
-        instruction: &Instruction,
-        args: &[Value],
-        shape: Shape,
-        copy: Copy,
-        is_before: bool,
-    ) -> Value {
+    fn load(&mut self, instruction: &Instruction, args: &[Value], shape: Shape, copy: Copy, is_before: bool) -> Value {
         let name = self.name(instruction.result, copy);
         let (Some(Value::Pointer(places)), Kind::Int(bits @ 2..=64)) = (args.first(), shape.kind) else {
             return Value::unknown(self.integers, shape, &name);

@@ -110,7 +110,14 @@ impl<'p> Encoder<'_, '_, 'p> {
     }
 
     /// `entered + k * step` for a `phi` that gains the same in each iteration.
-    fn closed_form(&mut self, phi: &'p Instruction, entered: &Value, l: usize, copy: Copy, form: Form) -> Option<Value> {
+    fn closed_form(
+        &mut self,
+        phi: &'p Instruction,
+        entered: &Value,
+        l: usize,
+        copy: Copy,
+        form: Form,
+    ) -> Option<Value> {
         let steps = self.steps(phi, l)?;
         match entered {
             Value::Number(entered) => {

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use kassay_ir::cfg::indices::BlockIndex;
 use kassay_ir::llvm::IntPredicate;
-
+use kassay_model::native::abi::placeholder::RETURNS;
 
 use super::accesses::{Access, Base, Mode, Unsupported};
 use super::graph::NodeId;
@@ -123,8 +123,8 @@ pub struct Obligation<'p> {
 pub enum Event {
     /// The barrier that begins a node, reached from a copy of a phase.
     Barrier(NodeId, usize),
-    /// The work-item returns.
-    Return,
+    /// The work-item ends, but by a `return` after which the others do not wait for it.
+    End,
 }
 
 /// The `phi`s of a loop in one copy of its header.
@@ -151,6 +151,8 @@ pub struct Encoder<'a, 'k, 'p> {
     pub headers: Vec<HeaderValues>,
     pub accesses: Vec<Occurrence<'p>>,
     pub events: Vec<(Event, Fact)>,
+    /// When a `return` is passed that is marked as one.
+    left: Vec<Fact>,
     pub obligations: Vec<Obligation<'p>>,
     /// When the copy that is being encoded is passed.
     here: Fact,
@@ -175,6 +177,7 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
             headers: Vec::new(),
             accesses: Vec::new(),
             events: Vec::new(),
+            left: Vec::new(),
             obligations: Vec::new(),
             here: Fact::True,
         };
@@ -207,7 +210,9 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
             let node = &graph.nodes[copy.0];
             let is_last = graph.last[node.block.0] == copy.0;
             if is_last && matches!(self.context.kernel.program.blocks[node.block].end, End::Return) {
-                self.events.push((Event::Return, reach));
+                // Who has come to a `return` is missed by nobody, in CUDA; without such marks none is.
+                let left = Fact::any(self.left.iter().cloned());
+                self.events.push((Event::End, reach.and(&left.negated())));
             }
         }
         for (copy, to) in &segment.ends {
@@ -229,6 +234,9 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
             self.header(copy, l, is_before);
         }
         for (instruction, accesses) in kernel.instructions(copy.0) {
+            if matches!(&instruction.op, Op::Call(name, _) if name == RETURNS) {
+                self.left.push(self.here.clone());
+            }
             for access in accesses.iter().filter(|_| !is_before) {
                 self.access(instruction, access, copy);
             }
@@ -452,9 +460,10 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
                 if numbers.iter().all(|n| *n == numbers[0]) {
                     return Value::Number(numbers[0].clone());
                 }
-                let range = numbers.iter().skip(1).fold(self.integers.range(numbers[0]), |range, n| {
-                    range.hull(self.integers.range(n))
-                });
+                let range = numbers
+                    .iter()
+                    .skip(1)
+                    .fold(self.integers.range(numbers[0]), |range, n| range.hull(self.integers.range(n)));
                 let value = self.integers.symbol(name, range);
                 for (taken, number) in incoming.iter().filter_map(|(taken, v)| Some((taken, v.number()?))) {
                     let same = self.integers.equal(&value, number);
@@ -473,12 +482,7 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
         }
     }
 
-    fn merged_pointers(
-        &mut self,
-        incoming: Vec<(Fact, Value)>,
-        shape: crate::program::Shape,
-        name: &str,
-    ) -> Value {
+    fn merged_pointers(&mut self, incoming: Vec<(Fact, Value)>, shape: crate::program::Shape, name: &str) -> Value {
         let mut places = Vec::new();
         for (taken, value) in incoming {
             let Value::Pointer(all) = value else { return Value::unknown(self.integers, shape, name) };
@@ -498,4 +502,3 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
         Value::Pointer(vec![Place { when: Fact::True, base: first, offset }])
     }
 }
-

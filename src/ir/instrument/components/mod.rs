@@ -1,7 +1,7 @@
 //! Narrows accesses to the bytes that the source names. Clang reads and writes vectors as a whole where only some of
-//! their components are meant (`p[i].w`, `p[i].xy = v`), and vectors of three components as ones of four. Each component
-//! is a memory location of its own (OpenCL 3.0, "memory location" in 3.3.4), so that what is not named neither conflicts
-//! with others nor has to be initialised.
+//! their components are meant (`p[i].w`, `p[i].xy = v`), and vectors of three components as ones of four. Each of them
+//! is a memory location of its own (OpenCL 3.0, "memory location" in 3.3.4): what is not named neither conflicts with
+//! others nor has to be initialised.
 //!
 //! The kernel is in raw form: what is read into a variable as a whole (`float4 v = p[i]`) is named as a whole, whatever
 //! is done with the variable.

@@ -58,7 +58,7 @@ impl FaultLog {
         self.add(item, FaultKind::OutOfBounds, site, Some(object), FaultPosition::Texel(texel));
     }
 
-    /// Records that `item` used this index in an inner array, or a row; `inner`: the index, and how many elements it has.
+    /// Records that `item` used this index in an inner array, or a row; `inner`: the index, and the array's length.
     pub fn note_inner(
         &mut self,
         item: ItemIds,

@@ -89,7 +89,8 @@ impl Generator {
 
     fn block(&mut self, head: &str, together: bool) {
         self.line(&format!("{head} {{"));
-        let before = std::mem::replace(&mut self.together, self.together && together);
+        let before = self.together;
+        self.together = before && together;
         self.depth += 1;
         for _ in 0..self.random.random_range(1..4) {
             self.statement();

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::proofs::Proof;
+pub use super::scope::Scope;
 use super::set::{InSet, SetResult};
 use super::{Device, Header, Location};
 
@@ -256,16 +257,6 @@ impl FindingKind {
             FindingKind::RedundantBarrier => "redundant-barrier",
         }
     }
-}
-
-/// Whether the two accesses of a race are within a work-group or in different ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    /// The two work-items belong to one work-group.
-    IntraGroup,
-    /// The two work-items belong to different work-groups.
-    InterGroup,
 }
 
 /// The memory accessed: an address space, or an image.

@@ -47,6 +47,7 @@ pub mod proofs;
 pub mod run;
 pub mod schedule;
 pub mod schema;
+mod scope;
 pub mod set;
 pub mod shard;
 pub mod store;

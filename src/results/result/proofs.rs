@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::Scope;
+use super::scope::Scope;
 
 /// What every proof assumes, a clause each: the first one is not needed for the bounds of arrays.
 pub const STANDING: [&str; 3] = [
@@ -80,8 +80,8 @@ pub enum ProvedFor {
     GivenLaunches,
 }
 
-/// Whether no launch races and all barriers converge, as far as proofs tell; with `unconditionally`, without a condition
-/// that was found, and for all sizes.
+/// Whether no launch races and all barriers converge, as far as proofs tell; with `unconditionally`, without a
+/// condition that was found, and for all sizes.
 pub fn are_race_free(proofs: &[Proof], unconditionally: bool) -> bool {
     let is_proved = |proof: &Proof| {
         let widest = proof.holds_for == Some(ProvedFor::AllLaunches) && proof.condition.is_none();

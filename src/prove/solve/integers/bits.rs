@@ -1,17 +1,9 @@
 //! Operations that are not those of a ring: quotients, shifts, masks, other widths.
 
-use super::{Fact, Integers, Meaning, Polynomial, Range};
-
-/// A bitwise operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Bitwise {
-    /// Both bits.
-    And,
-    /// Either bit.
-    Or,
-    /// Exactly one bit.
-    Xor,
-}
+use super::algebra::{Bitwise, Integers, Meaning};
+use super::fact::Fact;
+use super::polynomial::Polynomial;
+use super::range::Range;
 
 impl Integers {
     fn meant(&mut self, meaning: Meaning, make: impl FnOnce(&mut Integers) -> Polynomial) -> Polynomial {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use z3::ast::{Bool, Int};
 
-use super::{Integers, Monomial};
+use super::algebra::Integers;
+use super::polynomial::Monomial;
 
 /// Most lemmas for one question.
 const MAX_LEMMAS: usize = 1_500;

@@ -1,11 +1,11 @@
 //! The memory that instructions access, and what keeps a kernel from being proved.
 
-use kassay_ir::kernel::builtins::{self, Family, Operation};
+use kassay_ir::kernel::builtins::{self, Builtin, Family, Operation};
 use kassay_ir::llvm::DebugLocation;
 use kassay_model::address_space::AddressSpace;
 use kassay_model::interface::{ArgKind, Interface};
 
-use super::launch::Scope;
+use super::scope::Scope;
 use crate::program::machine::call::Call;
 use crate::program::{Instruction, Kind, Op, Program, Region, ValueId};
 
@@ -50,7 +50,7 @@ const SCOPE_SUB_GROUP: i64 = 4;
 pub fn barrier_of(program: &Program, instruction: &Instruction) -> Result<Option<Barrier>, Unsupported> {
     let Op::Call(_, base) = &instruction.op else { return Ok(None) };
     match builtins::family(base) {
-        Some(Family::Barrier) if base.starts_with("__spirv_") => {
+        Some(Family::Barrier) if Builtin::of(base).is_some_and(Builtin::is_spirv) => {
             Err(Unsupported::at("barriers of SPIR-V with a scope as operand", instruction))
         }
         Some(Family::Barrier) => {

@@ -5,27 +5,15 @@ use std::collections::BTreeMap;
 
 use super::accesses::Unsupported;
 use super::encode::{Context, Encoder, HeaderValues, Value};
+use super::invariant::Invariant;
 use super::kernel::Kernel;
-use super::launch::{Item, Scope, Shape};
+use super::scope::{Item, Scope, Shape};
 use super::segments::Cut;
 use super::solver::{KnowingSolver, Outcome, Solving};
 use crate::program::{Definition, Op, ValueId};
 use crate::solve::houdini::keep_confirmed;
 use crate::solve::integers::{Fact, Integers, Polynomial};
 use kassay_ir::llvm::Opcode;
-
-/// A guess about a `phi`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Invariant {
-    /// It is at least this number.
-    AtLeast(ValueId, i64),
-    /// It is at least the value with which the loop was entered.
-    FromEntry(ValueId),
-    /// It is at most that value.
-    ToEntry(ValueId),
-    /// It is at most this other value, or as the loop was entered.
-    Bounded(ValueId, ValueId),
-}
 
 /// Z3's work for one question.
 const RLIMIT: u32 = 100_000;
@@ -96,8 +84,8 @@ struct Guess {
 }
 
 impl Guess {
-    /// Whether it holds where the loop is entered, if the guesses about earlier loops hold, and is kept by each iteration,
-    /// if those about this loop and the ones in it hold, too.
+    /// Whether it holds where the loop is entered, if the guesses about earlier loops hold, and is kept by each
+    /// iteration, if those about this loop and the ones in it hold, too.
     fn is_confirmed(&self, all: &[Guess], kernel: &Kernel<'_>, solver: &mut KnowingSolver) -> bool {
         let known = |is_meant: &dyn Fn(&Guess) -> bool| -> Vec<Fact> {
             all.iter().filter(|g| is_meant(g)).map(|g| g.reach.implies(&g.holds)).collect()

@@ -24,10 +24,12 @@ mod accesses;
 mod conditions;
 mod encode;
 mod graph;
+mod invariant;
 mod invariants;
 mod kernel;
 mod launch;
 mod questions;
+mod scope;
 mod segments;
 mod solver;
 mod uniformity;
@@ -42,11 +44,11 @@ use kassay_model::interface::Interface;
 use self::accesses::Memory;
 pub use self::accesses::Unsupported;
 use self::graph::NodeId;
-use self::invariants::Invariant;
+use self::invariant::Invariant;
 use self::kernel::Kernel;
-pub use self::launch::{Scope, Shape};
 pub use self::questions::{Doubt, Site};
 use self::questions::{Question, Setting};
+pub use self::scope::{Scope, Shape};
 use self::solver::Solving;
 use crate::program::{Instruction, Op, Program};
 use crate::solve::query::in_new_context;
@@ -212,8 +214,8 @@ impl Prover<'_, '_> {
         proofs
     }
 
-    /// Proves race freedom within groups where barriers converge, which it needs: under the same condition, for the same
-    /// launches at most.
+    /// Proves race freedom within groups where barriers converge, which it needs: under the same condition, for the
+    /// same launches at most.
     fn converging(&self, convergence: &Proof, scopes: &[HoldsFor]) -> (Verdict, HoldsFor) {
         let needed = match &convergence.verdict {
             Verdict::Proved { condition, .. } => condition,

@@ -113,7 +113,7 @@ impl Uniformity {
             Op::Call(name, base) => {
                 let depends = |effect| builtins::has(base, effect);
                 // Of functions that are not OpenCL's, such as clocks, nothing is known.
-                let is_known = name.starts_with("_Z") || name.starts_with("llvm.");
+                let is_known = builtins::demangle(name).is_some() || name.starts_with("llvm.");
                 let loads = || instruction.operands.iter().any(|o| self.loads_apart(program, *o));
                 taken
                     || !is_known

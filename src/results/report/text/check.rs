@@ -38,12 +38,14 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     }
     out.push('\n');
     out.push_str(&writer.verdict());
-    out.push_str(&proofs::proofs(&result.proofs, result.header.words(), view.verbose, style));
-    // Only a clean verdict can be extended to other values, and a proof for all launches extends it further.
+    // Only a clean verdict can be extended to other launches and values, and a proof for all launches goes further.
+    let is_extended = view.verbose || result.verdict == Verdict::Clean;
+    if is_extended {
+        out.push_str(&proofs::proofs(&result.proofs, result.header.words(), view.verbose, style));
+    }
     let amplification = result.amplification.as_ref();
-    let is_extended = are_race_free(&result.proofs, true);
-    let extends = |_: &&Amplification| view.verbose || (result.verdict == Verdict::Clean && !is_extended);
-    if let Some(amplification) = amplification.filter(extends) {
+    let adds = is_extended && (view.verbose || !are_race_free(&result.proofs, true));
+    if let Some(amplification) = amplification.filter(|_| adds) {
         out.push_str(&writer.amplification(amplification, if view.verbose { usize::MAX } else { REASONS_SHOWN }));
     }
     if view.verbose {

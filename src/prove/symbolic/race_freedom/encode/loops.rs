@@ -216,9 +216,9 @@ impl<'p> Encoder<'_, '_, 'p> {
         None
     }
 
-    /// Whether a conversion keeps the value, given that the results of operations fit their types: that of a conversion
-    /// to fewer bits is an obligation for 32 bits and more, and an unsigned conversion is one of the `phi` itself, which
-    /// then has to be natural.
+    /// Whether a conversion keeps the value, given that the results of operations fit their types: that of a
+    /// conversion to fewer bits is an obligation for 32 bits and more, and an unsigned conversion is one of the `phi`
+    /// itself, which then has to be natural.
     fn keeps_value(&self, cast: Opcode, to: ValueId, from: ValueId, phi: &Instruction) -> bool {
         let bits = |value: ValueId| match self.context.kernel.program.shape(value).kind {
             Kind::Int(bits) => bits,

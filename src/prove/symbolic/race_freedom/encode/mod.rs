@@ -19,9 +19,10 @@ use kassay_model::native::abi::placeholder::RETURNS;
 
 use super::accesses::{Access, Base, Mode, Unsupported};
 use super::graph::NodeId;
-use super::invariants::Invariant;
+use super::invariant::Invariant;
 use super::kernel::Kernel;
-use super::launch::{Item, Launch, Scope, Shape};
+use super::launch::Launch;
+use super::scope::{Item, Scope, Shape};
 use super::segments::{Copy, CopyEdge, Cut, Segment};
 use crate::program::{Definition, End, Instruction, Op, Region, ValueId};
 use crate::solve::integers::{Fact, Integers, Polynomial, Range};

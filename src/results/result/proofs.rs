@@ -98,7 +98,7 @@ impl Proof {
             (Property::RaceFreedom, Some(Scope::IntraGroup)) => "race freedom within work-groups",
             (Property::RaceFreedom, Some(Scope::InterGroup)) => "race freedom between work-groups",
             (Property::RaceFreedom, None) => "race freedom",
-            (Property::Bounds, _) => "bounds of arrays",
+            (Property::Bounds, _) => "bounds of declared arrays",
         }
     }
 }

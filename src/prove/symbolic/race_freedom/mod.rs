@@ -260,7 +260,12 @@ impl Prover<'_, '_> {
         let shape = holds_for.shape();
         let nothing: Vec<Vec<Invariant>> = Vec::new();
         let free = Setting { kernel: self.kernel, shape, invariants: &nothing, solving: &self.solving };
-        if property == Property::Convergence && self.is_uniform() {
+        let is_settled = match property {
+            Property::Convergence => self.is_uniform(),
+            Property::Bounds => !self.kernel.has_arrays(),
+            Property::RaceFreedom(_) => false,
+        };
+        if is_settled {
             return Ok(Verdict::Proved { condition: None, wrapping: Vec::new() });
         }
         let invariants = invariants::find(self.kernel, shape, &self.solving)?;

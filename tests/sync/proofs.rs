@@ -6,7 +6,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use kassay::result::proofs::Status;
+use kassay::result::check::Scope;
+use kassay::result::proofs::{Proof, Property, Status};
 use kassay::{CheckOptions, OpenOptions, Proving, check};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -201,7 +202,7 @@ fn judged(folder: &Path, seed: u64) -> TestResult<(Option<String>, usize)> {
     let text = kernel(seed);
     std::fs::write(folder.join("k.cl"), &text)?;
     std::fs::write(folder.join("suite.toml"), suite())?;
-    let opened = OpenOptions::new().cache(None).open(folder.join("suite.toml"))?;
+    let opened = OpenOptions::new().open(folder.join("suite.toml"))?;
     let options = CheckOptions::new().amplify(false).redundant(false).prove(Proving::Long);
     let result = check(&opened, &options)?;
     let contradicted = result.notes.iter().find(|note| note.contains("contradicts the proof"));
@@ -225,5 +226,123 @@ fn no_launch_of_a_random_kernel_contradicts_a_proof() -> TestResult {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     // Else nothing was compared.
     assert!(proved as u64 >= count, "only {proved} properties of {count} kernels are proved");
+    Ok(())
+}
+
+/// Kernels that race, diverge or leave an array in some launch, each by one of the ways to overlook it.
+const SUBTLE: [(&str, &str, Property, &str); 11] = [
+    (
+        "a conversion between iterations",
+        "kernel void k(global int *a, int n) { int p = n; for (int j = 0; j < 3; j++) { if (p != n - j) a[0] = \
+         get_global_id(0); p = (uchar)(p - 1); } }",
+        Property::RaceFreedom,
+        "",
+    ),
+    (
+        "a conversion that ranges decide",
+        "kernel void k(global int *a, long n) { int t = (int)n; if (t != n) a[0] = get_global_id(0); }",
+        Property::RaceFreedom,
+        "integers fit their types",
+    ),
+    (
+        "products of vectors that wrap",
+        "kernel void k(global int *a) { uint g = get_global_id(0); uint2 v = (uint2)(g, g) * (uint2)(0x40000000u); \
+         a[v.x] = g; }",
+        Property::RaceFreedom,
+        "integers fit their types",
+    ),
+    (
+        "one place with two widths",
+        "typedef union { int i; uchar c; } word; typedef struct { word w; int n; } both; kernel void k(global int *a, \
+         both s) { if (s.w.i == 257 && s.w.c == 1) a[0] = get_global_id(0); }",
+        Property::RaceFreedom,
+        "",
+    ),
+    (
+        "a counter with great steps",
+        "kernel void k(global int *a, global int *c) { if (atomic_add(c, 1 << 30) == 0) a[0] = get_global_id(0); }",
+        Property::RaceFreedom,
+        "",
+    ),
+    (
+        "an atomic of one group",
+        "kernel void k(global atomic_int *a) { atomic_fetch_add_explicit(a, 1, memory_order_relaxed, \
+         memory_scope_work_group); }",
+        Property::RaceFreedom,
+        "",
+    ),
+    (
+        "a flag that others set",
+        "kernel void k(global atomic_int *f) { if (__opencl_atomic_load(f, memory_order_relaxed, \
+         memory_scope_device)) barrier(CLK_LOCAL_MEM_FENCE); __opencl_atomic_store(f, 1, memory_order_relaxed, \
+         memory_scope_device); }",
+        Property::Convergence,
+        "",
+    ),
+    (
+        "a race that parts work-items",
+        "kernel void k(global int *f) { if (f[0]) barrier(CLK_GLOBAL_MEM_FENCE); f[0] = 1; }",
+        Property::Convergence,
+        "no work-items race",
+    ),
+    (
+        "a pointer to one of two arrays",
+        "kernel void k(global int *a) { int i = get_global_id(0); int t[4], u[4]; int *both[2] = {t, u}; both[i & \
+         1][100] = 3; a[i] = t[0] + u[0]; }",
+        Property::Bounds,
+        "",
+    ),
+    (
+        "an unsigned scalar",
+        "kernel void k(global int *a, uint n) { if (n > 0x7fffffffu) a[0] = get_global_id(0); }",
+        Property::RaceFreedom,
+        "",
+    ),
+    (
+        "a column without an end",
+        "kernel void k(global int *a, int n) { a[get_global_id(1) * n + get_global_id(0)] = 1; }",
+        Property::RaceFreedom,
+        "n >= ",
+    ),
+];
+
+/// Nothing is proved that some launch contradicts, but for what the proof names as a precondition.
+#[test]
+fn subtle_faults_are_not_proved_absent() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    for (what, text, property, needs) in SUBTLE {
+        let file = folder.path().join("k.cl");
+        std::fs::write(&file, text)?;
+        let opened = OpenOptions::new().cl_std(Some("CL2.0".to_owned())).open_kernel(&file)?;
+        let options = CheckOptions::new().amplify(false).redundant(false).prove(Proving::Long);
+        let result = check(&opened, &options)?;
+        let of_property: Vec<&Proof> = result.proofs.iter().filter(|proof| proof.property == property).collect();
+        let is_named = |proof: &&&Proof| {
+            proof.status != Status::Proved
+                || (!needs.is_empty() && proof.preconditions.iter().any(|clause| clause.contains(needs)))
+        };
+        // Race freedom has two scopes; the fault is in one of them at least.
+        assert!(of_property.iter().any(|proof| is_named(&proof)), "{what}: {of_property:?}");
+    }
+    Ok(())
+}
+
+/// A proof within groups rests on the condition under which their barriers converge.
+#[test]
+fn race_freedom_within_groups_rests_on_convergence() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("k.cl");
+    let text = "kernel void k(global int *a, int n) { int l = get_local_id(0), g = get_global_id(0); if (l < n) \
+                barrier(CLK_LOCAL_MEM_FENCE); a[g] = l; }";
+    std::fs::write(&file, text)?;
+    let opened = OpenOptions::new().open_kernel(&file)?;
+    let result = check(&opened, &CheckOptions::new().amplify(false).prove(Proving::Long))?;
+    let of = |property, scope| result.proofs.iter().find(|p| p.property == property && p.scope == scope);
+    let convergence = of(Property::Convergence, None).ok_or("no convergence")?;
+    let within = of(Property::RaceFreedom, Some(Scope::IntraGroup)).ok_or("no race freedom")?;
+    assert!(convergence.condition.is_some() || convergence.status != Status::Proved, "{convergence:?}");
+    if within.status == Status::Proved {
+        assert!(within.condition.is_some(), "{within:?}");
+    }
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crate::common::bench::Bench;
+use crate::several::timeless;
 
 const KERNEL: &str = "#include \"factor.h\"
 kernel void k(global const int *in, global int *out, int n) {
@@ -71,12 +72,7 @@ fn text(output: &Output) -> String {
 
 /// Returns the result without the parts that differ from run to run.
 fn steady(result: &Path) -> serde_json::Value {
-    let mut result: serde_json::Value = serde_json::from_slice(&fs::read(result).unwrap()).unwrap();
-    let object = result.as_object_mut().unwrap();
-    for key in ["elapsed_s", "timing"] {
-        object.remove(key);
-    }
-    result
+    timeless(serde_json::from_slice(&fs::read(result).unwrap()).unwrap())
 }
 
 #[test]

@@ -23,10 +23,11 @@ const TIMES: &[&str] = &[
     "time_s",
     "fuzz_s",
     "smt_s",
+    "milliseconds",
 ];
 
 /// Returns a result without times.
-fn timeless(mut value: Value) -> Value {
+pub fn timeless(mut value: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(fields) => {

@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::common::TestResult;
 
 /// Kernels without the environment variable.
-const KERNELS: u64 = 60;
+const KERNELS: u64 = 40;
 /// Elements of the buffers; indices are small numbers, counted from the middle.
 const ELEMENTS: usize = 8192;
 
@@ -54,7 +54,7 @@ impl Generator {
             9 => format!("({a} & {})", [1, 3, 7, 15, 6, -2].choose(&mut self.random).unwrap_or(&1)),
             10 => format!("({a} >> {})", self.random.random_range(0..3)),
             11 => format!("({a} << {})", self.random.random_range(0..3)),
-            12 => format!("{}({a}, {b})", self.pick(&["min", "max"])),
+            12 => format!("{}((int)({a}), (int)({b}))", self.pick(&["min", "max"])),
             13 => format!("({} ? {a} : {b})", self.condition(depth - 1)),
             14 => format!("({})({a})", self.pick(&["uchar", "char", "ushort", "uint"])),
             _ => format!("({a} ^ {})", self.random.random_range(0..4)),

@@ -98,7 +98,9 @@ impl Judging<'_, '_> {
         if let Some(folder) = &self.reproduce {
             self.reproduce(folder, &mut checked.found, cases)?;
         }
-        let finished = checked.inputs.iter().any(Input::is_finished);
+        // A device may have finished what the simulator has not.
+        let on_device = looked.runs.iter().flatten().any(|run| run.verdict == DeviceVerdict::Clean);
+        let finished = on_device || checked.inputs.iter().any(Input::is_finished);
         let mut verdict = findings::verdict(checked.found.iter().map(|f| &f.finding), finished);
         let condition = self.condition.as_ref().filter(|_| !matches!(verdict, Verdict::Clean | Verdict::Unknown));
         let condition = condition.map(|condition| {
@@ -135,7 +137,7 @@ impl Judging<'_, '_> {
             Proving::Briefly => self.prove(cases, budget.share(PROVING_SHARE), &mut notes)?,
             Proving::Long => self.prove(cases, budget, &mut notes)?,
         };
-        notes.extend(proofs::refute(&mut proofs, &findings, opened.is_suite()));
+        notes.extend(proofs::refute(&mut proofs, &findings, &under_test.interface, opened.is_suite()));
         let launches = simulators.iter().map(|s| s.launches).sum();
         Ok(CheckResult {
             header: self.header(),

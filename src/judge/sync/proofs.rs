@@ -221,7 +221,11 @@ impl Reporting<'_> {
 /// Enters what the runs showed: a finding that contradicts a property refutes it, whatever was proved, as the input
 /// need not keep to what proofs assume. `conditions_hold`: the inputs meet the conditions of proofs. Returns what is to
 /// be said of proofs that are contradicted.
-pub fn refute(proofs: &mut [Proof], findings: &[Finding], conditions_hold: bool) -> Vec<String> {
+pub fn refute(proofs: &mut [Proof], findings: &[Finding], interface: &Interface, conditions_hold: bool) -> Vec<String> {
+    // Local memory that is an argument has no size that the kernel declares.
+    let is_argument = |finding: &Finding| {
+        interface.args.iter().any(|arg| finding.variable.as_ref().is_some_and(|name| *name == arg.display_name()))
+    };
     let mut notes = Vec::new();
     for proof in proofs.iter_mut() {
         let contradicts = |finding: &&Finding| match proof.property {
@@ -229,7 +233,7 @@ pub fn refute(proofs: &mut [Proof], findings: &[Finding], conditions_hold: bool)
             Property::RaceFreedom => finding.kind == FindingKind::DataRace && finding.scope == proof.scope,
             Property::Bounds => {
                 let in_array = matches!(finding.memory, Some(Memory::Local | Memory::Private));
-                finding.kind == FindingKind::OutOfBounds && in_array
+                finding.kind == FindingKind::OutOfBounds && in_array && !is_argument(finding)
             }
         };
         // What holds under a condition is not refuted by a launch that does not meet it.

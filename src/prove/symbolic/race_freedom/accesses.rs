@@ -46,7 +46,7 @@ const SCOPE_WORK_ITEM: i64 = 0;
 /// `memory_scope_sub_group`.
 const SCOPE_SUB_GROUP: i64 = 4;
 
-/// Returns the barrier that an instruction is. Flags that are no constant order nothing.
+/// Returns the barrier that an instruction is.
 pub fn barrier_of(program: &Program, instruction: &Instruction) -> Result<Option<Barrier>, Unsupported> {
     let Op::Call(_, base) = &instruction.op else { return Ok(None) };
     match builtins::family(base) {
@@ -55,9 +55,13 @@ pub fn barrier_of(program: &Program, instruction: &Instruction) -> Result<Option
         }
         Some(Family::Barrier) => {
             let constant = |i: usize| program.constant(*instruction.operands.get(i)?);
+            // Work-items that pass different flags diverge.
+            let Some(flags) = constant(0) else {
+                return Err(Unsupported::at("barriers whose flags are no constant", instruction));
+            };
             let flags = match constant(1) {
                 Some(SCOPE_WORK_ITEM | SCOPE_SUB_GROUP) => 0,
-                _ => constant(0).unwrap_or(0),
+                _ => flags,
             };
             let (local, global) = (flags & LOCAL_FENCE != 0, flags & GLOBAL_FENCE != 0);
             Ok(Some(Barrier { local, global, location: instruction.location.clone() }))

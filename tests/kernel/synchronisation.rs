@@ -360,7 +360,7 @@ fn races_follow_from_scopes_and_orders() {
                 %end = OpLabel"
             ),
         );
-        assert_eq!(said.contains("race"), races, "{group} {scope} {store:#x} {load:#x}: {said}");
+        assert_eq!(said.contains("data race"), races, "{group} {scope} {store:#x} {load:#x}: {said}");
     }
 }
 

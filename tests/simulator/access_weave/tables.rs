@@ -288,7 +288,7 @@ fn components_of_vectors_are_written_one_by_one() {
             "Write 4 of a at k:3:17",
             "Write 4 of b at k:4:16",
             "Write 1 of c at k:5:21",
-            "Read 2 of c at k:6:16",
+            "Read 1 of c at k:6:16",
             "Write 1 of c at k:6:16",
             "Read 16 of a at k:7:21",
             "Write 16 of a at k:7:19",

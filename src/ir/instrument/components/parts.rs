@@ -48,8 +48,8 @@ pub fn describe<'m>(view: View<'m>, part: Inst<'m>, whole: Inst<'m>, lead: u64) 
 pub fn has_components<'m>(view: View<'m>, vector: Value<'m>) -> bool {
     let (ty, layout) = (vector.ty(), view.layout());
     let element = || layout.store_size(ty.scalar());
-    // Odd integers follow each other bit by bit.
-    let is_odd = ty.scalar().int_width().is_some_and(|bits| bits % 8 != 0);
+    // Odd integers follow each other bit by bit, and have gaps where they stand alone.
+    let is_odd = ty.scalar().int_width().is_some_and(|bits| bits < 8 || !bits.is_power_of_two());
     !is_odd && ty.lanes().is_some_and(|lanes| layout.store_size(ty) == element() * u64::from(lanes))
 }
 

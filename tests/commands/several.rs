@@ -27,7 +27,7 @@ const TIMES: &[&str] = &[
 ];
 
 /// Returns a result without times.
-pub fn timeless(mut value: Value) -> Value {
+fn timeless(mut value: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(fields) => {

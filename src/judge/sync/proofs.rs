@@ -11,7 +11,7 @@ use kassay_model::condition::Condition;
 use kassay_model::interface::Interface;
 use kassay_model::words::Words;
 use kassay_prove::program::{Instruction, Op, Program, Region, promoted, reader};
-use kassay_prove::symbolic::race_freedom::{self, Doubt, HoldsFor, Site, Unsupported, Verdict, Wrapping};
+use kassay_prove::symbolic::race_freedom::{self, Doubt, HoldsFor, Site, Unsupported, Verdict};
 use kassay_results::result::check::{Finding, FindingKind, Memory, Scope};
 use kassay_results::result::proofs::{Proof, Property, ProvedFor, STANDING, Status};
 use kassay_suite::launch::Launch;
@@ -147,15 +147,23 @@ impl Reporting<'_> {
         }
     }
 
-    fn preconditions(&self, condition: Option<&String>, property: Property, wrapping: &[Wrapping]) -> Vec<String> {
+    fn preconditions(
+        &self,
+        condition: Option<&String>,
+        property: Property,
+        wrapping: &BTreeSet<Option<DebugLocation>>,
+    ) -> Vec<String> {
         let mut all: Vec<String> = condition.cloned().into_iter().collect();
         if property != Property::Convergence || condition.is_some() || !wrapping.is_empty() {
             let standing = STANDING.iter().skip(usize::from(property == Property::Bounds));
             all.extend(standing.map(|clause| self.words.say(clause).into_owned()));
         }
         let mut lines: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-        for location in wrapping.iter().filter_map(|w| w.location.as_ref()) {
+        for location in wrapping.iter().flatten() {
             lines.entry(&location.file).or_default().insert(location.line);
+        }
+        if wrapping.contains(&None) {
+            all.push("integers fit their types in code that has no lines".to_owned());
         }
         for (file, lines) in lines {
             let many = if lines.len() == 1 { "line" } else { "lines" };
@@ -244,9 +252,10 @@ pub fn refute(proofs: &mut [Proof], findings: &[Finding], interface: &Interface,
         if proof.status == Status::Proved {
             let input = finding.input.as_deref().unwrap_or("of the first pass");
             notes.push(format!(
-                "the input \"{input}\" contradicts the proof of {}: it does not keep to what the proof assumes, or the \
-                 proof is wrong, which would be a fault of kassay",
-                proof.subject()
+                "the input \"{input}\" contradicts the proof of {}: it does not keep to what the proof assumes ({}), or \
+                 the proof is wrong, which would be a fault of kassay",
+                proof.subject(),
+                proof.preconditions.join("; ")
             ));
         }
         proof.status = Status::Refuted;

@@ -21,35 +21,28 @@ impl Fact {
 
     /// All of these hold.
     pub fn all(facts: impl IntoIterator<Item = Fact>) -> Fact {
-        let mut open = Vec::new();
-        for fact in facts {
-            match fact {
-                Fact::False => return Fact::False,
-                Fact::True => {}
-                Fact::Open(bit) => open.push(bit),
-            }
-        }
-        match &open[..] {
-            [] => Fact::True,
-            [only] => Fact::Open(only.clone()),
-            _ => Fact::Open(Bool::and(&open)),
-        }
+        Fact::joined(facts, &Fact::False, Bool::and)
     }
 
     /// One of these holds, or several.
     pub fn any(facts: impl IntoIterator<Item = Fact>) -> Fact {
+        Fact::joined(facts, &Fact::True, Bool::or)
+    }
+
+    /// Joins facts of which one that is `decisive` decides, and the opposite adds nothing.
+    fn joined(facts: impl IntoIterator<Item = Fact>, decisive: &Fact, join: fn(&[Bool]) -> Bool) -> Fact {
         let mut open = Vec::new();
         for fact in facts {
             match fact {
-                Fact::True => return Fact::True,
-                Fact::False => {}
                 Fact::Open(bit) => open.push(bit),
+                constant if constant == *decisive => return constant,
+                _ => {}
             }
         }
         match &open[..] {
-            [] => Fact::False,
+            [] => decisive.negated(),
             [only] => Fact::Open(only.clone()),
-            _ => Fact::Open(Bool::or(&open)),
+            _ => Fact::Open(join(&open)),
         }
     }
 

@@ -37,7 +37,7 @@ mod uniformity;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use kassay_ir::llvm::{DebugLocation, Opcode};
+use kassay_ir::llvm::DebugLocation;
 use kassay_model::condition::Condition;
 use kassay_model::interface::Interface;
 
@@ -50,7 +50,7 @@ pub use self::questions::{Doubt, Site};
 use self::questions::{Question, Setting};
 pub use self::scope::{Scope, Shape};
 use self::solver::Solving;
-use crate::program::{Instruction, Op, Program};
+use crate::program::Program;
 use crate::solve::query::in_new_context;
 
 /// A property of a kernel.
@@ -90,15 +90,6 @@ impl HoldsFor {
     }
 }
 
-/// An operation of which a proof needs that its result fits its type.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Wrapping {
-    /// A noun: `the product`, `the conversion`.
-    pub what: &'static str,
-    /// Where it stands.
-    pub location: Option<DebugLocation>,
-}
-
 /// What is known of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -106,8 +97,8 @@ pub enum Verdict {
     Proved {
         /// What the launches have to keep to.
         condition: Option<Condition>,
-        /// Operations that have to fit their types.
-        wrapping: Vec<Wrapping>,
+        /// Where results of operations have to fit their types; `None`: in code that has no lines.
+        wrapping: BTreeSet<Option<DebugLocation>>,
     },
     /// It could not be proved.
     Unknown(Doubt),
@@ -234,8 +225,7 @@ impl Prover<'_, '_> {
                 }
             }
             *condition = (!parts.is_empty()).then(|| Condition::all(parts));
-            let all: BTreeSet<Wrapping> = wrapping.iter().chain(others).cloned().collect();
-            *wrapping = all.into_iter().collect();
+            wrapping.extend(others.iter().cloned());
         }
         (verdict, holds_for)
     }
@@ -266,7 +256,7 @@ impl Prover<'_, '_> {
             Property::RaceFreedom(_) => false,
         };
         if is_settled {
-            return Ok(Verdict::Proved { condition: None, wrapping: Vec::new() });
+            return Ok(Verdict::Proved { condition: None, wrapping: BTreeSet::new() });
         }
         let invariants = invariants::find(self.kernel, shape, &self.solving)?;
         let setting = Setting { invariants: &invariants, ..free };
@@ -292,14 +282,19 @@ impl Prover<'_, '_> {
                 }
             },
         };
-        if asked > 0 && property != Property::Bounds && self.is_vacuous(setting, property, condition.as_ref())? {
+        let scope = match property {
+            Property::RaceFreedom(scope) => Some(scope),
+            Property::Convergence => Some(Scope::IntraGroup),
+            Property::Bounds => None,
+        };
+        if asked > 0 && scope.is_some_and(|scope| !setting.has_two(scope, condition.as_ref())) {
             return Ok(Verdict::Vacuous);
         }
         let wrapping = match asked {
             0 => BTreeSet::new(),
-            _ => setting.wrapping(condition.as_ref())?.into_iter().map(wrapping).collect(),
+            _ => setting.wrapping(condition.as_ref())?,
         };
-        Ok(Verdict::Proved { condition, wrapping: wrapping.into_iter().collect() })
+        Ok(Verdict::Proved { condition, wrapping })
     }
 
     /// Whether no branch that may part the work-items of a group decides who comes to a barrier.
@@ -371,34 +366,7 @@ impl Prover<'_, '_> {
         let together = Condition::all(needed.into_iter().map(|i| candidates[i].clone()));
         questions.iter_mut().all(|q| q.is_excluded(Some(&together), &self.solving)).then_some(together)
     }
-
-    /// Whether no launch has two work-items to compare.
-    fn is_vacuous(
-        &self,
-        setting: Setting<'_, '_>,
-        property: Property,
-        condition: Option<&Condition>,
-    ) -> Result<bool, Unsupported> {
-        let mut question = match property {
-            Property::RaceFreedom(Scope::InterGroup) => {
-                Question::of_races(setting, Scope::InterGroup, None, Memory::Global)?
-            }
-            _ => Question::of_races(setting, Scope::IntraGroup, None, Memory::Local)?,
-        };
-        Ok(!question.has_two(condition, &self.solving))
-    }
 }
 
 /// Most parts of a condition.
 const MOST_CONDITIONS: usize = 3;
-
-fn wrapping(instruction: &Instruction) -> Wrapping {
-    let what = match &instruction.op {
-        Op::Binary(Opcode::LLVMMul) | Op::Call(..) => "the product",
-        Op::Binary(Opcode::LLVMShl) => "the shift",
-        Op::Binary(Opcode::LLVMSub) => "the difference",
-        Op::Cast(_) => "the conversion",
-        _ => "the sum",
-    };
-    Wrapping { what, location: instruction.location.clone() }
-}

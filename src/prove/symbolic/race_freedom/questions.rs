@@ -1,6 +1,6 @@
 //! What is asked about two work-items in a segment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_ir::llvm::DebugLocation;
 use kassay_model::condition::Condition;
@@ -11,6 +11,7 @@ use super::encode::{Context, Encoder, Event, Obligation, Occurrence};
 use super::graph::NodeId;
 use super::invariant::Invariant;
 use super::kernel::Kernel;
+use super::launch::Launch;
 use super::scope::{Item, Scope, Shape};
 use super::segments::Cut;
 use super::solver::{KnowingSolver, Outcome, Solving};
@@ -216,13 +217,6 @@ impl<'k, 'p> Question<'k, 'p> {
         solver.check(&[assumed, self.any()]) == Outcome::Impossible
     }
 
-    /// Whether there are two such work-items at all.
-    pub fn has_two(&mut self, condition: Option<&Condition>, solving: &Solving) -> bool {
-        let kernel = self.context.kernel;
-        let assumed = condition.and_then(|c| conditions::fact(c, kernel, &self.context.launch, &mut self.integers));
-        self.solver(solving).check(&[assumed.unwrap_or(Fact::True)]) != Outcome::Impossible
-    }
-
     /// For each condition whether it excludes all goals without excluding all launches.
     pub fn helpful(&mut self, candidates: &[Condition], solving: &Solving) -> Vec<bool> {
         let any = self.any();
@@ -305,13 +299,23 @@ impl<'k, 'p> Setting<'k, 'p> {
         Context::new(self.kernel, self.shape, scope, segment, self.invariants, self.solving.end, integers)
     }
 
-    /// The operations whose results may not fit their types, as far as the condition does not exclude it.
-    pub fn wrapping(self, condition: Option<&Condition>) -> Result<Vec<&'p crate::program::Instruction>, Unsupported> {
+    /// Whether there are two work-items to compare at all.
+    pub fn has_two(self, scope: Scope, condition: Option<&Condition>) -> bool {
+        let mut integers = Integers::default();
+        let launch = Launch::new(self.kernel, self.shape, scope, &mut integers);
+        let two = launch.are_two(&mut integers);
+        let assumed = condition.and_then(|c| conditions::fact(c, self.kernel, &launch, &mut integers));
+        let mut solver = self.solving.solver(&integers.facts(), RLIMIT);
+        solver.check(&[two, assumed.unwrap_or(Fact::True)]) != Outcome::Impossible
+    }
+
+    /// Where results of operations may not fit their types, as far as the condition does not exclude it.
+    pub fn wrapping(self, condition: Option<&Condition>) -> Result<BTreeSet<Option<DebugLocation>>, Unsupported> {
         let mut integers = Integers::default();
         let context = self.context(Scope::InterGroup, (None, Cut::Never), &mut integers)?;
         let obligations = Encoder::encode(&context, Item::First, &mut integers)?.obligations;
         if obligations.is_empty() {
-            return Ok(Vec::new());
+            return Ok(BTreeSet::new());
         }
         let mut outside = Vec::new();
         for Obligation { instruction, value, range: Range { low, high }, reach } in obligations {
@@ -323,13 +327,8 @@ impl<'k, 'p> Setting<'k, 'p> {
         let facts = integers.facts();
         let mut solver = self.solving.solver(&facts, RLIMIT / 10);
         solver.learn(&assumed.unwrap_or(Fact::True));
-        let mut wrapping = Vec::new();
-        for (instruction, fact) in outside {
-            if solver.check(&[fact]) != Outcome::Impossible {
-                wrapping.push(instruction);
-            }
-        }
-        Ok(wrapping)
+        outside.retain(|(_, fact)| solver.check(std::slice::from_ref(fact)) != Outcome::Impossible);
+        Ok(outside.into_iter().map(|(instruction, _)| instruction.location.clone()).collect())
     }
 }
 

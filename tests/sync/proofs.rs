@@ -229,9 +229,12 @@ fn no_launch_of_a_random_kernel_contradicts_a_proof() -> TestResult {
     Ok(())
 }
 
+/// What may be proved: in both scopes, if there are two and none is named.
+type Claim = (Property, Option<Scope>);
+
 /// Kernels that race, diverge or leave an array in some launch, each by one of the ways to overlook it: the property that
 /// does not hold (in both scopes, or in one), and what its proof has to assume if there is one.
-const SUBTLE: [(&str, &str, (Property, Option<Scope>), &str); 11] = [
+const SUBTLE: [(&str, &str, Claim, &str); 11] = [
     (
         "a conversion between iterations",
         "kernel void k(global int *a, int n) { int p = n; for (int j = 0; j < 3; j++) { if (p != n - j) a[0] = \

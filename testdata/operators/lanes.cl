@@ -4,7 +4,7 @@
 
 #define GROUP 32
 
-__kernel void lanes(__global const int *in, __global int *out)
+__kernel __attribute__((reqd_work_group_size(16, 1, 1))) void lanes(__global const int *in, __global int *out)
 {
     __local int tile[GROUP];
     const int lane = get_sub_group_local_id();

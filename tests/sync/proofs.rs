@@ -232,9 +232,11 @@ fn no_launch_of_a_random_kernel_contradicts_a_proof() -> TestResult {
 /// What may be proved: in both scopes, if there are two and none is named.
 type Claim = (Property, Option<Scope>);
 
+const WITHIN: Claim = (Property::RaceFreedom, Some(Scope::IntraGroup));
+
 /// Kernels that race, diverge or leave an array in some launch, each by one of the ways to overlook it: the property that
 /// does not hold (in both scopes, or in one), and what its proof has to assume if there is one.
-const SUBTLE: [(&str, &str, Claim, &str); 11] = [
+const SUBTLE: [(&str, &str, Claim, &str); 23] = [
     (
         "a conversion between iterations",
         "kernel void k(global int *a, int n) { int p = n; for (int j = 0; j < 3; j++) { if (p != n - j) a[0] = \
@@ -307,6 +309,98 @@ const SUBTLE: [(&str, &str, Claim, &str); 11] = [
         "kernel void k(global int *a, int n) { a[get_global_id(1) * n + get_global_id(0)] = 1; }",
         (Property::RaceFreedom, None),
         "n >= ",
+    ),
+    (
+        "a copy that overtakes readers of the last one",
+        "kernel void k(global const int *in, global int *out, int n) { local int t[64]; int l = get_local_id(0), x = 0; \
+         for (int i = 0; i < n; i++) { event_t e = async_work_group_copy(t, in + 64 * i, 64, 0); wait_group_events(1, \
+         &e); x += t[63 - l % 64]; } out[get_global_id(0)] = x; }",
+        WITHIN,
+        "",
+    ),
+    (
+        "what is copied is read before",
+        "kernel void k(global const int *in, global int *out) { local int t[64]; int l = get_local_id(0) % 64; t[l] = 1; \
+         barrier(CLK_LOCAL_MEM_FENCE); event_t e = async_work_group_copy(t, in, 64, 0); int x = t[l]; \
+         wait_group_events(1, &e); out[get_global_id(0)] = x; }",
+        WITHIN,
+        "",
+    ),
+    (
+        "what is copied is written before",
+        "kernel void k(global int *out) { local int t[64]; int l = get_local_id(0) % 64; if (get_local_id(0) < 64) t[l] = \
+         l; event_t e = async_work_group_copy(out + 64 * get_group_id(0), t, 64, 0); wait_group_events(1, &e); }",
+        WITHIN,
+        "",
+    ),
+    (
+        "the source is changed behind the call",
+        "kernel void k(global int *a, global int *out) { local int t[64]; int l = get_local_id(0); size_t b = 64 * \
+         get_group_id(0); event_t e = async_work_group_copy(t, a + b, 64, 0); if (l < 64) a[b + l] = 0; \
+         wait_group_events(1, &e); out[get_global_id(0)] = t[l % 64]; }",
+        WITHIN,
+        "",
+    ),
+    (
+        "an event that the next one replaces",
+        "kernel void k(global const int *in, global int *out) { local int t[64], u[64]; int l = get_local_id(0) % 64; \
+         event_t e = async_work_group_copy(t, in, 64, 0); e = async_work_group_copy(u, in + 64, 64, 0); \
+         wait_group_events(1, &e); out[get_global_id(0)] = t[l] + u[l]; }",
+        WITHIN,
+        "",
+    ),
+    (
+        "two copies to one place",
+        "kernel void k(global const int *in, global int *out) { local int t[64]; int l = get_local_id(0) % 64; event_t \
+         e[2]; e[0] = async_work_group_copy(t, in, 32, 0); e[1] = async_work_group_copy(t + 31, in + 64, 32, 0); \
+         wait_group_events(2, e); out[get_global_id(0)] = t[l]; }",
+        WITHIN,
+        "",
+    ),
+    (
+        "copies of groups that overlap",
+        "kernel void k(global int *out) { local int t[64]; int l = get_local_id(0); if (l < 64) t[l] = l; \
+         barrier(CLK_LOCAL_MEM_FENCE); event_t e = async_work_group_strided_copy(out + 64 * get_group_id(0), t, 64, 2, \
+         0); wait_group_events(1, &e); }",
+        (Property::RaceFreedom, Some(Scope::InterGroup)),
+        "get_num_groups(0) == 1",
+    ),
+    (
+        "texels of pairs",
+        "kernel void k(write_only image2d_t to) { write_imagef(to, (int2)(get_global_id(0) / 2, get_global_id(1)), \
+         (float4)(get_global_id(0))); }",
+        WITHIN,
+        "",
+    ),
+    (
+        "a barrier that does not order texels",
+        "kernel void k(read_write image2d_t a) { int x = get_local_id(0), n = get_local_size(0); write_imagei(a, \
+         (int2)(x, get_group_id(0)), (int4)(x)); barrier(CLK_GLOBAL_MEM_FENCE); int4 v = read_imagei(a, (int2)(n - 1 - \
+         x, get_group_id(0))); barrier(CLK_IMAGE_MEM_FENCE); write_imagei(a, (int2)(x, get_group_id(0)), v); }",
+        WITHIN,
+        "",
+    ),
+    (
+        "a place in the sub-group is none in the group",
+        "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\nkernel void k(global int *a) { local int t[256]; t[get_sub_group_local_id()] = \
+         get_local_id(0); a[get_global_id(0)] = 0; }",
+        WITHIN,
+        "",
+    ),
+    (
+        "a barrier of the sub-group is none of the group",
+        "#pragma OPENCL EXTENSION cl_khr_subgroups : enable\nkernel void k(global int *a) { local int t[256]; int l = \
+         get_local_id(0) & 255, n = get_local_size(0); if (l == get_local_id(0)) t[l] = l; \
+         sub_group_barrier(CLK_LOCAL_MEM_FENCE); a[get_global_id(0)] = t[255 - l]; }",
+        WITHIN,
+        "",
+    ),
+    (
+        "a reduction that some do not come to",
+        "kernel void k(global int *a, int n) { int l = get_local_id(0); if (l < n) a[get_global_id(0)] = \
+         work_group_reduce_add(l); }",
+        (Property::Convergence, None),
+        "",
     ),
 ];
 

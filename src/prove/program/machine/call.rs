@@ -54,7 +54,8 @@ pub struct AsyncCopy {
     pub element: Option<u32>,
     /// Whether it is `async_work_group_strided_copy`.
     pub is_strided: bool,
-    to_global: bool,
+    /// Whether it is from local memory to global memory.
+    pub to_global: bool,
 }
 
 impl AsyncCopy {

@@ -7,7 +7,7 @@ use kassay_model::interface::{ArgKind, Interface};
 
 use super::scope::Scope;
 use crate::program::machine::call::Call;
-use crate::program::{Instruction, Kind, Op, Program, Region, ValueId};
+use crate::program::{Definition, Instruction, Kind, Op, Program, Region, ValueId};
 
 /// Why a kernel cannot be encoded, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,12 +35,15 @@ pub struct Barrier {
     pub local: bool,
     /// Whether it orders accesses to global memory.
     pub global: bool,
+    /// Whether it orders accesses to images.
+    pub image: bool,
     pub location: Option<DebugLocation>,
 }
 
 /// Bits of `cl_mem_fence_flags`.
 const LOCAL_FENCE: i64 = 1;
 const GLOBAL_FENCE: i64 = 2;
+const IMAGE_FENCE: i64 = 4;
 /// `memory_scope_work_item`, which orders nothing between work-items.
 const SCOPE_WORK_ITEM: i64 = 0;
 /// `memory_scope_sub_group`.
@@ -63,8 +66,9 @@ pub fn barrier_of(program: &Program, instruction: &Instruction) -> Result<Option
                 Some(SCOPE_WORK_ITEM | SCOPE_SUB_GROUP) => 0,
                 _ => flags,
             };
-            let (local, global) = (flags & LOCAL_FENCE != 0, flags & GLOBAL_FENCE != 0);
-            Ok(Some(Barrier { local, global, location: instruction.location.clone() }))
+            let orders = |fence: i64| flags & fence != 0;
+            let (local, global, image) = (orders(LOCAL_FENCE), orders(GLOBAL_FENCE), orders(IMAGE_FENCE));
+            Ok(Some(Barrier { local, global, image, location: instruction.location.clone() }))
         }
         _ => Ok(None),
     }
@@ -101,13 +105,27 @@ impl Mode {
     }
 }
 
-/// An access of an instruction: `bytes` bytes at a pointer, plus `index.1` bytes for each unit of `index.0`.
+/// An access of an instruction: `bytes` bytes at a pointer, plus `index.1` bytes for each unit of `index.0`; or a texel of
+/// the image that `pointer` is.
 #[derive(Debug, Clone)]
 pub struct Access {
     pub mode: Mode,
     pub pointer: ValueId,
     pub index: Option<(ValueId, u64)>,
     pub bytes: u64,
+    /// The coordinates of the texel.
+    pub texel: Option<ValueId>,
+    /// The elements of a copy, which are accessed in any order: one of them stands for all.
+    pub elements: Option<Elements>,
+}
+
+/// Elements that an asynchronous copy moves, from the pointer on.
+#[derive(Debug, Clone, Copy)]
+pub struct Elements {
+    /// How many.
+    pub count: ValueId,
+    /// The distance of two of them, in elements; `None`: they stand side by side.
+    pub stride: Option<ValueId>,
 }
 
 /// Most bytes that a function of mathematics writes through a pointer: 16 doubles.
@@ -116,7 +134,7 @@ const MOST_RESULT_BYTES: u64 = 128;
 /// Returns the accesses of an instruction.
 pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Access>, Unsupported> {
     let operands = &instruction.operands;
-    let plain = |mode, pointer, bytes| Access { mode, pointer, index: None, bytes };
+    let plain = |mode, pointer, bytes| Access { mode, pointer, index: None, bytes, texel: None, elements: None };
     let unsupported = |what: &str| Err(Unsupported::at(what, instruction));
     Ok(match &instruction.op {
         Op::Load => vec![plain(Mode::Read, operands[0], program.shape(instruction.result).bytes().max(1))],
@@ -132,12 +150,20 @@ pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Acce
             }
             let family = builtins::family(base);
             match family {
-                Some(Family::AsyncCopy | Family::EventWait) => return unsupported("asynchronous copies"),
-                Some(Family::WorkGroupFunction) => return unsupported("functions of the whole work-group"),
-                Some(Family::SubGroupFunction | Family::IntelSubGroupFunction | Family::SpirvGroup) => {
-                    return unsupported("functions of sub-groups");
+                Some(Family::EventWait) => return Ok(Vec::new()),
+                Some(Family::SpirvGroup) => return unsupported("functions of groups with a scope as operand"),
+                Some(family @ (Family::ImageWrite | Family::ImageRead)) => {
+                    let mode = if family == Family::ImageRead { Mode::Read } else { Mode::Write };
+                    // A sampler may stand between them.
+                    let coordinates = operands.iter().skip(1).find(|o| program.shape(**o).kind != Kind::Other);
+                    let (Some(image), Some(coordinates)) = (operands.first(), coordinates) else {
+                        return unsupported("this access to an image");
+                    };
+                    if !matches!(program.values[*image as usize], Definition::Param(_)) {
+                        return unsupported("images that are no arguments");
+                    }
+                    return Ok(vec![Access { texel: Some(*coordinates), ..plain(mode, *image, 1) }]);
                 }
-                Some(Family::ImageWrite) => return unsupported("writes to images"),
                 Some(Family::PointerCast) => return unsupported("pointers without an address space"),
                 Some(Family::Barrier) => return Ok(Vec::new()),
                 _ => {}
@@ -149,13 +175,13 @@ pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Acce
                     let value = program.shape(instruction.result);
                     let [index, pointer] = operands[..] else { return unsupported("this call") };
                     let bytes = access.in_memory(value).bytes();
-                    vec![Access { mode: Mode::Read, pointer, index: Some((index, access.stride(value))), bytes }]
+                    vec![Access { index: Some((index, access.stride(value))), ..plain(Mode::Read, pointer, bytes) }]
                 }
                 Call::Vector(access) => {
                     let [value, index, pointer, ..] = operands[..] else { return unsupported("this call") };
                     let value = program.shape(value);
                     let bytes = access.in_memory(value).bytes();
-                    vec![Access { mode: Mode::Write, pointer, index: Some((index, access.stride(value))), bytes }]
+                    vec![Access { index: Some((index, access.stride(value))), ..plain(Mode::Write, pointer, bytes) }]
                 }
                 Call::Atomic(atomic) => {
                     let bytes = match atomic.kind {
@@ -182,7 +208,20 @@ pub fn accesses(program: &Program, instruction: &Instruction) -> Result<Vec<Acce
                         _ => vec![plain(Mode::Write, operands[0], bytes)],
                     }
                 }
-                Call::AsyncCopy(_) => return unsupported("asynchronous copies"),
+                Call::AsyncCopy(copy) => {
+                    let (Some(bytes), [to, from, count, ..]) = (copy.element, &operands[..]) else {
+                        return unsupported("this asynchronous copy");
+                    };
+                    let stride = operands.get(3).copied().filter(|_| copy.is_strided);
+                    let elements =
+                        |is_strided: bool| Some(Elements { count: *count, stride: stride.filter(|_| is_strided) });
+                    // The stride is that of global memory.
+                    let (to_global, bytes) = (copy.to_global, u64::from(bytes));
+                    vec![
+                        Access { elements: elements(to_global), ..plain(Mode::Write, *to, bytes) },
+                        Access { elements: elements(!to_global), ..plain(Mode::Read, *from, bytes) },
+                    ]
+                }
                 Call::Other => match (pointers().next(), family) {
                     (None, _) => Vec::new(),
                     (Some(pointer), Some(Family::MathWithPointer)) => {
@@ -243,6 +282,8 @@ pub fn counts(program: &Program, instruction: &Instruction) -> Option<bool> {
 pub enum Memory {
     /// One for all work-items.
     Global,
+    /// Texels, for all work-items.
+    Image,
     /// One for each work-group.
     Local,
     /// One for each work-item.
@@ -273,6 +314,7 @@ pub fn memory_of(program: &Program, interface: &Interface, region: Region) -> Me
         }
         Region::Argument(position) => match interface.args.get(position as usize).map(|a| &a.kind) {
             Some(ArgKind::Local { .. } | ArgKind::Buffer { space: AddressSpace::Local, .. }) => Memory::Local,
+            Some(ArgKind::Image(_)) => Memory::Image,
             _ => Memory::Global,
         },
         Region::Variable(_) | Region::Unknown => Memory::Global,

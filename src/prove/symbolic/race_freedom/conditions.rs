@@ -157,6 +157,12 @@ fn index_buffers(kernel: &Kernel<'_>) -> Vec<IndexBuffer> {
     positions.into_iter().filter_map(buffer).collect()
 }
 
+/// That a launch has one work-group.
+pub fn one_group(kernel: &Kernel<'_>) -> Condition {
+    let one = |d: u8| Condition::Equal(Quantity::Groups(d), Quantity::Constant(1));
+    Condition::all((0..3u8).filter(|d| kernel.dimensions[usize::from(*d)]).map(one))
+}
+
 /// Conditions that are tried, the weakest and plainest first.
 pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
     let scalars = scalars(kernel);

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use kassay_ir::kernel::builtins::{self, Effect, Family};
 use kassay_model::interface::Interface;
 
 use super::accesses::{Access, Base, Memory, Mode, Unsupported, accesses, counts, memory_of};
+use super::copies::Copies;
 use super::graph::{Graph, NodeId};
 use super::uniformity::Uniformity;
 use crate::program::ids::{Id, id_of};
@@ -16,6 +18,7 @@ pub struct Kernel<'p> {
     pub interface: &'p Interface,
     pub graph: Graph,
     pub uniformity: Uniformity,
+    pub copies: Copies,
     /// By block and instruction.
     accesses: Vec<Vec<Vec<Access>>>,
     /// Objects that it may write.
@@ -44,9 +47,14 @@ impl<'p> Kernel<'p> {
             }
             all.push(of_block);
         }
+        // Nobody changes the texels of images that are only read.
+        let is_written = |access: &Access| regions(program, access.pointer).iter().any(|r| written.contains(r));
+        all.iter_mut().flatten().for_each(|of| of.retain(|a| a.texel.is_none() || is_written(a)));
+        group_wide_calls_are_uniform(program, &uniformity)?;
+        let copies = Copies::of(program, &graph, &uniformity)?;
         let relevant = relevant(program, &all);
         let dimensions = dimensions(program)?;
-        Ok(Kernel { program, interface, graph, uniformity, accesses: all, written, relevant, dimensions })
+        Ok(Kernel { program, interface, graph, uniformity, copies, accesses: all, written, relevant, dimensions })
     }
 
     /// The instructions of a node, each with its accesses.
@@ -88,6 +96,11 @@ impl<'p> Kernel<'p> {
     pub fn has_arrays(&self) -> bool {
         let is_alloca = |(_, i): (_, &Instruction)| matches!(i.op, Op::Alloca(_));
         !self.program.variables.is_empty() || self.program.instructions().any(is_alloca)
+    }
+
+    /// Whether it writes images.
+    pub fn writes_images(&self) -> bool {
+        self.written.iter().any(|region| self.memory(*region) == Memory::Image)
     }
 
     /// Whether all that writes an object of global memory, anywhere in the kernel, counts up, or all counts down.
@@ -152,6 +165,8 @@ fn relevant(program: &Program, accesses: &[Vec<Vec<Access>>]) -> HashSet<ValueId
     for access in accesses.iter().flatten().flatten() {
         todo.push(access.pointer);
         todo.extend(access.index.map(|(index, _)| index));
+        todo.extend(access.texel);
+        todo.extend(access.elements.iter().flat_map(|e| e.stride.into_iter().chain([e.count])));
     }
     for code in &program.blocks {
         if let End::Branch { condition: value, .. } | End::Switch { value, .. } = &code.end {
@@ -168,6 +183,19 @@ fn relevant(program: &Program, accesses: &[Vec<Vec<Access>>]) -> HashSet<ValueId
         }
     }
     all
+}
+
+/// That all work-items of a group come to the calls, other than barriers, that all have to come to.
+fn group_wide_calls_are_uniform(program: &Program, uniformity: &Uniformity) -> Result<(), Unsupported> {
+    for (block, instruction) in program.instructions() {
+        let Op::Call(_, base) = &instruction.op else { continue };
+        let is_call_of_all = builtins::has(base, Effect::GroupWide) && builtins::family(base) != Some(Family::Barrier);
+        if is_call_of_all && uniformity.divergent_deciders(block).next().is_some() {
+            let what = format!("calls of `{base}` that some work-items of a group may not come to");
+            return Err(Unsupported::new(what, instruction.location.clone()));
+        }
+    }
+    Ok(())
 }
 
 /// The dimensions of which ids are read.

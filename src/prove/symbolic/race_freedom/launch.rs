@@ -158,6 +158,56 @@ impl Launch {
         })
     }
 
+    /// An id or a size of sub-groups (OpenCL C 3.0, 6.15.19): how they are formed is the device's choice, but for
+    /// two work-items of a group one of their ids differs.
+    pub fn of_sub_group(&self, base: &str, item: Item, integers: &mut Integers) -> Option<Polynomial> {
+        let natural = Range::new(0, LIMIT - 2);
+        let name = |what: &str| format!("{what}{}", item.suffix());
+        Some(match base {
+            "get_sub_group_id" => integers.symbol(&name(base), natural),
+            "get_sub_group_local_id" => {
+                let is_new = !integers.knows(&name(base));
+                let id = integers.symbol(&name(base), natural);
+                if is_new {
+                    let size = self.of_sub_group("get_sub_group_size", item, integers)?;
+                    let inside = integers.below(&id, &size);
+                    integers.assert(&inside);
+                }
+                id
+            }
+            "get_sub_group_size" => {
+                let is_new = !integers.knows(&name(base));
+                let size = integers.symbol(&name(base), Range::new(1, LIMIT - 1));
+                if is_new {
+                    let most = self.of_sub_group("get_max_sub_group_size", item, integers)?;
+                    let within = integers.at_most(&size, &most);
+                    integers.assert(&within);
+                }
+                size
+            }
+            "get_max_sub_group_size" => integers.symbol(base, Range::new(1, LIMIT - 1)),
+            _ => return None,
+        })
+    }
+
+    /// That no two work-items of a group have the same place in the same sub-group.
+    pub fn have_places_in_sub_groups(&self, integers: &mut Integers) {
+        if self.scope == Scope::InterGroup {
+            return;
+        }
+        let mut same = |base: &str| {
+            let of = |item: Item, integers: &mut Integers| {
+                let is_known = integers.knows(&format!("{base}{}", item.suffix()));
+                is_known.then(|| self.of_sub_group(base, item, integers)).flatten()
+            };
+            let (one, other) = (of(Item::First, integers)?, of(Item::Second, integers)?);
+            Some(integers.equal(&one, &other))
+        };
+        if let (Some(group), Some(place)) = (same("get_sub_group_id"), same("get_sub_group_local_id")) {
+            integers.assert(&group.and(&place).negated());
+        }
+    }
+
     /// That the two work-items are different ones, of one group or of two.
     pub fn are_two(&self, integers: &mut Integers) -> Fact {
         let differ = |d: usize, integers: &mut Integers| {

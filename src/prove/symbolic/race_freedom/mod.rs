@@ -22,6 +22,7 @@
 
 mod accesses;
 mod conditions;
+mod copies;
 mod encode;
 mod graph;
 mod invariant;
@@ -49,6 +50,7 @@ use self::kernel::Kernel;
 pub use self::questions::{Doubt, Site};
 use self::questions::{Question, Setting};
 pub use self::scope::{Scope, Shape};
+use self::segments::Cut;
 use self::solver::Solving;
 use crate::program::Program;
 use crate::solve::query::in_new_context;
@@ -238,9 +240,14 @@ impl Prover<'_, '_> {
                 true => Verdict::Late,
                 false => Verdict::Unsupported(unsupported),
             });
-            match verdict {
-                Verdict::Proved { .. } | Verdict::Vacuous => return (verdict, *scope),
-                _ => first = first.or(Some((verdict, *scope))),
+            match (verdict, property) {
+                // That of one group is no size that happened to be asked about: such kernels are made for it.
+                (Verdict::Vacuous, Property::RaceFreedom(Scope::InterGroup)) => {
+                    let condition = Some(conditions::one_group(self.kernel));
+                    return (Verdict::Proved { condition, wrapping: BTreeSet::new() }, HoldsFor::AllLaunches);
+                }
+                (verdict @ (Verdict::Proved { .. } | Verdict::Vacuous), _) => return (verdict, *scope),
+                (verdict, _) => first = first.or(Some((verdict, *scope))),
             }
         }
         first.unwrap_or((Verdict::Late, HoldsFor::AllLaunches))
@@ -288,7 +295,13 @@ impl Prover<'_, '_> {
             Property::Bounds => None,
         };
         if asked > 0 && scope.is_some_and(|scope| !setting.has_two(scope, condition.as_ref())) {
-            return Ok(Verdict::Vacuous);
+            return match (scope, self.kernel.copies.is_empty()) {
+                // A work-item does not wait for its own copies either.
+                (Some(Scope::IntraGroup), false) => {
+                    Err(Unsupported::new("asynchronous copies of work-groups of one work-item", None))
+                }
+                _ => Ok(Verdict::Vacuous),
+            };
         }
         let wrapping = match asked {
             0 => BTreeSet::new(),
@@ -324,18 +337,17 @@ impl Prover<'_, '_> {
     }
 
     fn segments(&self, scope: Scope) -> Segments {
-        let mut all = Vec::new();
+        let images = self.kernel.writes_images().then_some(Memory::Image);
         if scope == Scope::InterGroup {
-            return vec![(None, Memory::Global)];
+            return [Memory::Global].into_iter().chain(images).map(|memory| (None, memory)).collect();
         }
-        for memory in [Memory::Local, Memory::Global] {
+        let mut all = Vec::new();
+        for memory in [Memory::Local, Memory::Global].into_iter().chain(images) {
             all.push((None, memory));
-            for (node, barrier) in self.kernel.graph.barriers() {
-                let orders = if memory == Memory::Local { barrier.local } else { barrier.global };
-                if orders {
-                    all.push((Some(node), memory));
-                }
-            }
+            let cut = Cut::of(memory);
+            all.extend(
+                self.kernel.graph.barriers().filter(|(_, b)| cut.is_at(b)).map(|(node, _)| (Some(node), memory)),
+            );
         }
         all
     }

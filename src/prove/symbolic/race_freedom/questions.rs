@@ -7,7 +7,7 @@ use kassay_model::condition::Condition;
 
 use super::accesses::{Base, Memory, Mode, Unsupported, counts};
 use super::conditions;
-use super::encode::{Context, Encoder, Event, Obligation, Occurrence};
+use super::encode::{Context, Encoder, Event, Obligation, Occurrence, Value};
 use super::graph::NodeId;
 use super::invariant::Invariant;
 use super::kernel::Kernel;
@@ -87,20 +87,19 @@ impl<'k, 'p> Question<'k, 'p> {
         memory: Memory,
     ) -> Result<Question<'k, 'p>, Unsupported> {
         let kernel = setting.kernel;
-        let cut = match (scope, memory) {
-            (Scope::InterGroup, _) => Cut::Never,
-            (_, Memory::Local) => Cut::Local,
-            _ => Cut::Global,
-        };
+        let cut = if scope == Scope::InterGroup { Cut::Never } else { Cut::of(memory) };
         let mut integers = Integers::default();
         let context = setting.context(scope, (start, cut), &mut integers)?;
         let first = Encoder::encode(&context, Item::First, &mut integers)?.accesses;
         let second = Encoder::encode(&context, Item::Second, &mut integers)?.accesses;
         let (mut goals, mut considered) = (Vec::new(), false);
+        // Groups do not wait for each other's copies.
+        let copies = (scope == Scope::IntraGroup).then(|| kernel.copies.unordered(kernel.program, &kernel.graph, cut));
         for (i, a) in first.iter().enumerate() {
             // The other order is the same with the work-items exchanged.
             for b in &second[i..] {
-                if !a.mode.conflicts(b.mode, scope) {
+                let meets = copies.as_ref().is_none_or(|copies| copies.may_meet(a.instruction, b.instruction));
+                if !a.mode.conflicts(b.mode, scope) || !meets {
                     continue;
                 }
                 considered = true;
@@ -116,6 +115,7 @@ impl<'k, 'p> Question<'k, 'p> {
             }
         }
         let two = context.launch.are_two(&mut integers);
+        context.launch.have_places_in_sub_groups(&mut integers);
         distinguish(kernel, scope, &first, &second, &mut integers);
         Ok(Question { context, integers, two, goals, start, considered })
     }
@@ -164,7 +164,7 @@ impl<'k, 'p> Question<'k, 'p> {
         let accesses = Encoder::encode(&context, Item::First, &mut integers)?.accesses;
         let (mut goals, mut considered) = (Vec::new(), false);
         for access in &accesses {
-            for place in &access.places {
+            for place in access.places.iter().filter(|_| access.texel.is_none()) {
                 let Base::Object(region) = place.base else { continue };
                 considered |= region == Region::Unknown || kernel.bytes(region).is_some();
                 if region == Region::Unknown && kernel.has_arrays() {
@@ -334,6 +334,12 @@ impl<'k, 'p> Setting<'k, 'p> {
 
 /// When two accesses are of the same bytes of this memory.
 fn meet(kernel: &Kernel<'_>, a: &Occurrence<'_>, b: &Occurrence<'_>, memory: Memory, integers: &mut Integers) -> Fact {
+    let texels = match (&a.texel, &b.texel) {
+        (None, None) => None,
+        (Some(one), Some(other)) => Some(same_texel(one, other, integers)),
+        // Pointers are not to texels.
+        _ => return Fact::False,
+    };
     let mut all = Vec::new();
     for p in &a.places {
         for q in &b.places {
@@ -343,6 +349,10 @@ fn meet(kernel: &Kernel<'_>, a: &Occurrence<'_>, b: &Occurrence<'_>, memory: Mem
                 continue;
             }
             let both = p.when.and(&q.when);
+            if let Some(same) = &texels {
+                all.push(both.and(same));
+                continue;
+            }
             if one != other || one == Region::Unknown {
                 all.push(both);
                 continue;
@@ -354,6 +364,16 @@ fn meet(kernel: &Kernel<'_>, a: &Occurrence<'_>, b: &Occurrence<'_>, memory: Mem
         }
     }
     Fact::any(all)
+}
+
+/// When two texels of one image are the same.
+fn same_texel(one: &[Value], other: &[Value], integers: &mut Integers) -> Fact {
+    let same = |(a, b): (&Value, &Value)| match (a.number(), b.number()) {
+        (Some(a), Some(b)) => integers.equal(a, b),
+        // Coordinates of a sampler.
+        _ => Fact::True,
+    };
+    Fact::all(one.iter().zip(other).map(same).collect::<Vec<Fact>>())
 }
 
 fn region_of(occurrence: &Occurrence<'_>) -> Option<Region> {

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::accesses::{Barrier, Unsupported};
+use super::accesses::{Barrier, Memory, Unsupported};
 use super::graph::{Graph, NodeId};
 
 /// The barriers at which segments end.
@@ -18,6 +18,8 @@ pub enum Cut {
     Local,
     /// Those that order accesses to global memory.
     Global,
+    /// Those that order accesses to images.
+    Image,
     /// All.
     Any,
     /// None: work-items of different groups do not wait for each other.
@@ -25,11 +27,22 @@ pub enum Cut {
 }
 
 impl Cut {
+    /// The barriers at which accesses to a memory are ordered.
+    pub fn of(memory: Memory) -> Cut {
+        match memory {
+            Memory::Local => Cut::Local,
+            Memory::Global => Cut::Global,
+            Memory::Image => Cut::Image,
+            Memory::Private => Cut::Never,
+        }
+    }
+
     /// Whether segments end at a barrier.
     pub fn is_at(self, barrier: &Barrier) -> bool {
         match self {
             Cut::Local => barrier.local,
             Cut::Global => barrier.global,
+            Cut::Image => barrier.image,
             Cut::Any => true,
             Cut::Never => false,
         }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use kassay_ir::cfg::indices::BlockIndex;
-use kassay_ir::kernel::builtins::{self, Effect};
+use kassay_ir::kernel::builtins::{self, Effect, Family};
 
 use super::accesses::{Mode, Unsupported, accesses};
 use super::graph::Graph;
@@ -110,6 +110,13 @@ impl Uniformity {
         let taken = instruction.operands.iter().any(|o| self.values.contains(o));
         match &instruction.op {
             Op::AtomicRmw(_) | Op::CompareExchange => true,
+            // Reductions, votes and broadcasts give all the same.
+            Op::Call(_, base)
+                if builtins::family(base) == Some(Family::WorkGroupFunction)
+                    && !builtins::has(base, Effect::VariesWithinGroup) =>
+            {
+                false
+            }
             Op::Call(name, base) => {
                 let depends = |effect| builtins::has(base, effect);
                 // Of functions that are not OpenCL's, such as clocks, nothing is known.

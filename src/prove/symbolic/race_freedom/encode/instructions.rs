@@ -5,6 +5,7 @@ use crate::program::ids::id_of;
 use crate::program::math::names::Function;
 use crate::program::{Kind, Shape};
 use crate::solve::integers::Bitwise;
+use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::Opcode;
 
 impl<'p> Encoder<'_, '_, 'p> {
@@ -289,6 +290,17 @@ impl<'p> Encoder<'_, '_, 'p> {
             return Some(Value::Number(launch.linear(base == "get_global_linear_id", self.item, self.integers)));
         }
         let Kind::Int(bits @ 2..=64) = shape.kind else { return None };
+        if let Some(id) = launch.of_sub_group(base, self.item, self.integers) {
+            return Some(Value::Number(id));
+        }
+        let of_image = || match self.context.kernel.program.values[*instruction.operands.first()? as usize] {
+            Definition::Param(position) if builtins::family(base) == Some(Family::ImageQuery) => Some(position),
+            _ => None,
+        };
+        if let Some(position) = of_image() {
+            let name = format!("{base} of argument {position}");
+            return Some(Value::Number(self.integers.symbol(&name, Range::signed(bits))));
+        }
         let function = Function::of(name, base)?;
         let numbers: Option<Vec<Polynomial>> = args.iter().map(|a| a.number().cloned()).collect();
         let all = &mut *self.integers;

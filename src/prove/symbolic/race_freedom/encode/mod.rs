@@ -17,7 +17,7 @@ use kassay_ir::cfg::indices::BlockIndex;
 use kassay_ir::llvm::IntPredicate;
 use kassay_model::native::abi::placeholder::RETURNS;
 
-use super::accesses::{Access, Base, Mode, Unsupported};
+use super::accesses::{Access, Base, Elements, Mode, Unsupported};
 use super::graph::NodeId;
 use super::invariant::Invariant;
 use super::kernel::Kernel;
@@ -105,6 +105,8 @@ pub struct Occurrence<'p> {
     pub mode: Mode,
     pub places: Vec<Place>,
     pub bytes: u64,
+    /// The coordinates, of an access to an image.
+    pub texel: Option<Vec<Value>>,
     /// When the copy is passed.
     pub reach: Fact,
     /// What an atomic returns, if anything depends on it.
@@ -266,6 +268,10 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
 
     fn access(&mut self, instruction: &'p Instruction, access: &Access, copy: Copy) {
         let mut places = match self.value(access.pointer, copy) {
+            _ if access.texel.is_some() => {
+                let region = self.context.kernel.regions(access.pointer).first().copied().unwrap_or(Region::Unknown);
+                vec![Place { when: Fact::True, base: Base::Object(region), offset: Polynomial::default() }]
+            }
             Value::Pointer(places) => places,
             _ => vec![Place { when: Fact::True, base: Base::UNKNOWN, offset: Polynomial::default() }],
         };
@@ -276,8 +282,35 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
                 place.offset = self.integers.add(&place.offset, &bytes);
             }
         }
+        if let Some(elements) = access.elements {
+            self.one_of(elements, access.bytes, &mut places, copy);
+        }
+        let texel = access.texel.map(|coordinates| self.texel(coordinates, copy));
         let (mode, bytes, reach) = (access.mode, access.bytes, self.here.clone());
-        self.accesses.push(Occurrence { instruction, mode, places, bytes, reach, result: None });
+        self.accesses.push(Occurrence { instruction, mode, places, bytes, texel, reach, result: None });
+    }
+
+    /// Moves places to any of the elements that begin there.
+    fn one_of(&mut self, elements: Elements, bytes: u64, places: &mut [Place], copy: Copy) {
+        let count = self.number(elements.count, copy);
+        let element = self.integers.fresh("element", Range::from(0));
+        let is_copied = self.integers.below(&element, &count);
+        let mut offset = self.integers.multiply(&element, &Polynomial::constant(i128::from(bytes)));
+        if let Some(stride) = elements.stride {
+            let stride = self.number(stride, copy);
+            offset = self.integers.multiply(&offset, &stride);
+        }
+        for place in places {
+            place.when = place.when.and(&is_copied);
+            place.offset = self.integers.add(&place.offset, &offset);
+        }
+    }
+
+    /// The coordinates of a texel: the last ones of four mean nothing (OpenCL C 3.0, 6.15.15.4).
+    fn texel(&mut self, coordinates: ValueId, copy: Copy) -> Vec<Value> {
+        let lanes = self.context.kernel.program.shape(coordinates).lanes;
+        let all = self.value(coordinates, copy);
+        (0..lanes.clamp(1, 3) as usize).map(|lane| all.lane(lane)).collect()
     }
 
     /// The condition under which a copy is passed, given its predecessors.

@@ -76,6 +76,8 @@ pub enum Condition {
     Distinct(IndexBuffer),
     /// Both are the same.
     Equal(Quantity, Quantity),
+    /// They are not the same.
+    Different(Quantity, Quantity),
     /// The launch has a single work-item.
     OneWorkItem,
     /// All of them hold.
@@ -236,6 +238,7 @@ impl Condition {
                 elements.windows(2).all(|pair| pair[0] != pair[1])
             }
             Condition::Equal(a, b) => value(a)? == value(b)?,
+            Condition::Different(a, b) => value(a)? != value(b)?,
             Condition::OneWorkItem => {
                 let sizes: Option<Vec<u64>> = (0..3).map(|d| launch.global_size(d)).collect();
                 sizes?.iter().all(|size| *size == 1)
@@ -273,6 +276,7 @@ impl Condition {
                 };
                 kind + of(a, b)
             }
+            Condition::Different(a, b) => 25 + of(a, b),
             Condition::Strides { outer, inner, extent } => 30 + of(outer, inner) + extent.parts() as u32,
             Condition::MultipleOf(a, b) => 40 + of(a, b),
             Condition::Rising(_) => 50,
@@ -315,6 +319,7 @@ impl Condition {
             Condition::Rising(buffer) => format!("the elements of `{}` do not fall", buffer.name),
             Condition::Distinct(buffer) => format!("no two elements of `{}` are equal", buffer.name),
             Condition::Equal(a, b) => compare(a, "==", b),
+            Condition::Different(a, b) => compare(a, "!=", b),
             Condition::OneWorkItem => words.say("a single work-item runs it").into_owned(),
             Condition::All(several) => {
                 let texts: Vec<String> = several.iter().map(|condition| condition.text(words)).collect();

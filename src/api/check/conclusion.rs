@@ -6,11 +6,16 @@ use std::time::Instant;
 
 use kassay_base::error::{Error, Result};
 use kassay_judge::coverage::build::KernelUnderTest;
+use kassay_judge::generate::conditions::Conditions;
+use kassay_judge::generate::launches::Request;
+use kassay_judge::generate::roles;
 use kassay_judge::sync::budget::Budget;
 use kassay_judge::sync::checking::{self, Case};
 use kassay_judge::sync::device_pass::Looked;
 use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
 use kassay_judge::sync::findings::{self, Found, Reader};
+use kassay_judge::sync::proofs::Proofs;
+use kassay_judge::sync::replay::{self, Replayed};
 use kassay_judge::sync::{amplification, proofs, reproduction, schedule_independence};
 use kassay_model::condition::Condition;
 use kassay_model::native::table::NativeTable;
@@ -86,9 +91,6 @@ impl Judging<'_, '_> {
             true => measurements::notes(simulators, &reader, cases, &checked.inputs, budget)?,
             false => Vec::new(),
         };
-        if let Some(Err(e)) = divergence_analysis.into_inner() {
-            return Err(e);
-        }
         let races = checked.found.iter().take_while(|found| found.finding.kind == FindingKind::DataRace).count();
         let unconfirmed = looked.unconfirmed.into_iter().map(|(input, finding)| Found::of_input(finding, input));
         checked.found.splice(races..races, unconfirmed);
@@ -132,12 +134,19 @@ impl Judging<'_, '_> {
             true => amplify(under_test, budget, &mut notes)?,
             false => None,
         };
-        let mut proofs = match options.prove {
-            Proving::Never => Vec::new(),
+        let Proofs { mut proofs, models } = match options.prove {
+            Proving::Never => Proofs::default(),
             Proving::Briefly => self.prove(cases, budget.share(PROVING_SHARE), &mut notes)?,
             Proving::Long => self.prove(cases, budget, &mut notes)?,
         };
         notes.extend(proofs::refute(&mut proofs, &findings, &under_test.interface, opened.is_suite()));
+        if let (Proving::Long, Some(simulator)) = (options.prove, simulators.first_mut()) {
+            self.replay(simulator, &reader, (&mut proofs, &models))?;
+        }
+        proofs::rest_on_convergence(&mut proofs);
+        if let Some(Err(e)) = divergence_analysis.into_inner() {
+            return Err(e);
+        }
         let launches = simulators.iter().map(|s| s.launches).sum();
         Ok(CheckResult {
             header: self.header(),
@@ -160,7 +169,7 @@ impl Judging<'_, '_> {
     }
 
     /// Proves what holds of all launches, or of those like a suite's.
-    fn prove(&self, cases: &[Case], budget: Budget, notes: &mut Vec<String>) -> Result<Vec<Proof>> {
+    fn prove(&self, cases: &[Case], budget: Budget, notes: &mut Vec<String>) -> Result<Proofs> {
         let of_suite: Vec<&Launch> = match self.opened.is_suite() {
             true => cases.iter().map(|case| &case.launch).collect(),
             false => Vec::new(),
@@ -168,10 +177,39 @@ impl Judging<'_, '_> {
         match proofs::prove(&self.parsed.under_test, &of_suite, &self.opened.source(), budget.end()) {
             Err(e) if e.is_late() => {
                 notes.push(format!("nothing was proved: {} was over", budget.words()));
-                Ok(Vec::new())
+                Ok(Proofs::default())
             }
             found => found,
         }
+    }
+
+    /// Runs launches that may refute what is not proved. Those that do are written beside the findings.
+    fn replay(
+        &self,
+        simulator: &mut LoadedSimulator<'_>,
+        reader: &Reader<'_>,
+        (proofs, models): (&mut [Proof], &[Option<Condition>]),
+    ) -> Result<()> {
+        let (under_test, budget) = (&self.parsed.under_test, self.budget);
+        if budget.is_over() || !models.iter().any(Option::is_some) {
+            return Ok(());
+        }
+        let model = match roles::infer_until(under_test, budget.end()) {
+            Err(e) if e.is_late() => return Ok(()),
+            model => model?,
+        };
+        let conditions = Conditions::new(&model, Request { range: None, seed: self.opened.seed() });
+        let make = |launch| super::case(launch, "replayed", under_test, None);
+        let Replayed { cases, mut found } =
+            replay::replay(simulator, reader, (&mut *proofs, models), &conditions, &make, budget)?;
+        if let Some(folder) = self.reproduce.as_ref().filter(|_| !found.is_empty()) {
+            self.reproduce(&folder.join("proofs"), &mut found, &cases)?;
+            let refuted = proofs.iter_mut().filter(|proof| proof.replayed);
+            for (proof, found) in refuted.zip(found) {
+                proof.why_not.extend(found.finding.reproduction.map(|path| format!("see it by kassay check {path}")));
+            }
+        }
+        Ok(())
     }
 
     fn reproduce(

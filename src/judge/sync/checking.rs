@@ -166,6 +166,13 @@ fn observed<'a>(input: usize, case: &'a Case, simulation: &'a Simulation) -> Obs
     ObservedLaunch { input, name: &case.name, launch: &case.launch, simulation }
 }
 
+/// What the run of one case shows.
+pub(super) fn findings_of(reader: &Reader<'_>, input: usize, case: &Case, simulation: &Simulation) -> Vec<Found> {
+    let mut findings = Findings::default();
+    findings.add(reader, observed(input, case, simulation));
+    findings.finish()
+}
+
 /// Looks for a schedule under which a race leads to other outputs.
 fn witness<S: Simulate>(
     sim: &mut S,

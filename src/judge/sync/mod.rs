@@ -27,6 +27,7 @@ pub mod outcomes;
 pub mod pool;
 pub mod proofs;
 mod redundancy;
+pub mod replay;
 pub mod reproduction;
 pub mod schedule_independence;
 pub mod scheduling;

@@ -6,12 +6,11 @@ use std::time::Instant;
 use kassay_base::error::Result;
 use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::DebugLocation;
-use kassay_ir::lower::native::prepare;
 use kassay_model::condition::Condition;
-use kassay_model::interface::Interface;
+use kassay_model::interface::{ArgSource, Interface};
 use kassay_model::words::Words;
 use kassay_prove::program::{Instruction, Op, Program, Region, promoted, reader};
-use kassay_prove::symbolic::race_freedom::{self, Doubt, HoldsFor, Site, Unsupported, Verdict};
+use kassay_prove::symbolic::race_freedom::{self, Doubt, Given, HoldsFor, Site, Unsupported, Verdict};
 use kassay_results::result::check::{Finding, FindingKind, Memory, Scope};
 use kassay_results::result::proofs::{Proof, Property, ProvedFor, STANDING, Status};
 use kassay_suite::launch::Launch;
@@ -29,22 +28,39 @@ pub fn prove(
     launches: &[&Launch],
     source: &str,
     deadline: Option<Instant>,
-) -> Result<Vec<Proof>> {
-    let canonical = under_test.module.clone();
-    prepare::note_returns(&canonical);
-    let mut module = promoted::promote_until(&canonical, &under_test.entry, &under_test.machine, deadline)?;
-    // Values that are used after a loop go through a `phi` there, and each loop has one back edge.
-    promoted::run(&mut module, "function(loop-simplify,lcssa)", &under_test.machine)?;
-    let program = reader::read(&module, &under_test.entry)?;
+) -> Result<Proofs> {
+    let module = promoted::with_simple_loops(&under_test.module, &under_test.entry, &under_test.machine, deadline)?;
+    let mut program = reader::read(&module, &under_test.entry)?;
     let interface = &under_test.interface;
+    let members_apart = separate_members(&mut program, interface, launches);
     let is_met = |condition: &Condition| {
         launches.iter().all(|launch| conditions::holds(condition, interface, launch) == Some(true))
     };
-    let found = race_freedom::prove(&program, interface, &scopes(launches), &is_met, deadline);
-    let reporting = Reporting { program: &program, interface, source, words: Words::of(source) };
+    let given = Given {
+        scopes: &scopes(launches),
+        is_met: &is_met,
+        one_group: !launches.is_empty() && launches.iter().all(|launch| launch.range.group_counts() == [1; 3]),
+        end: deadline,
+    };
+    let found = race_freedom::prove(&program, interface, &given);
+    let reporting = Reporting { program: &program, interface, source, words: Words::of(source), members_apart };
+    let model = |proof: &race_freedom::Proof| match &proof.verdict {
+        Verdict::Unknown(doubt) => doubt.model.clone(),
+        _ => None,
+    };
+    let models = found.iter().map(model).collect();
     let mut proofs: Vec<Proof> = found.into_iter().map(|proof| reporting.proof(proof)).collect();
     rest_on_each_other(&mut proofs, &program, reporting.words);
-    Ok(proofs)
+    Ok(Proofs { proofs, models })
+}
+
+/// What is proved of a kernel, and what is not.
+#[derive(Debug, Default)]
+pub struct Proofs {
+    /// The properties.
+    pub proofs: Vec<Proof>,
+    /// For each property that is not known: sizes and scalars with which it may not hold.
+    pub models: Vec<Option<Condition>>,
 }
 
 /// Lists what properties need of others that are not proved: the same value for all is loaded only where nobody races.
@@ -68,6 +84,22 @@ fn rest_on_each_other(proofs: &mut [Proof], program: &Program, words: Words) {
     }
 }
 
+/// Takes pointers in structs to lead to different buffers where no given launch has them lead to one. Returns whether
+/// there are any.
+fn separate_members(program: &mut Program, interface: &Interface, launches: &[&Launch]) -> bool {
+    let shared: BTreeSet<u32> = launches.iter().flat_map(|launch| launch.sharing()).collect();
+    let mut found = false;
+    for (position, arg) in (0..).zip(&interface.args) {
+        let is_member = matches!(arg.source, ArgSource::Member { .. });
+        let may_share =
+            program.may_share.get_mut(position as usize).filter(|_| is_member && !shared.contains(&position));
+        if let Some(may_share) = may_share {
+            found |= std::mem::take(may_share);
+        }
+    }
+    found
+}
+
 /// All launches, then those with the work-group size of the given ones, then those, as far as they are alike.
 fn scopes(launches: &[&Launch]) -> Vec<HoldsFor> {
     let mut scopes = vec![HoldsFor::AllLaunches];
@@ -88,6 +120,7 @@ struct Reporting<'a> {
     interface: &'a Interface,
     source: &'a str,
     words: Words,
+    members_apart: bool,
 }
 
 impl Reporting<'_> {
@@ -142,6 +175,7 @@ impl Reporting<'_> {
             condition,
             why_not,
             counterexample: None,
+            replayed: false,
             queries: found.queries,
             milliseconds: found.milliseconds,
         }
@@ -157,6 +191,9 @@ impl Reporting<'_> {
         if property != Property::Convergence || condition.is_some() || !wrapping.is_empty() {
             let standing = STANDING.iter().skip(usize::from(property == Property::Bounds));
             all.extend(standing.map(|clause| self.words.say(clause).into_owned()));
+            if self.members_apart && property != Property::Bounds {
+                all.push("pointers in structs lead to different buffers".to_owned());
+            }
         }
         let mut lines: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
         for location in wrapping.iter().flatten() {
@@ -266,6 +303,11 @@ pub fn refute(proofs: &mut [Proof], findings: &[Finding], interface: &Interface,
         proof.why_not = vec![finding.message.clone()];
         proof.counterexample = finding.input.clone();
     }
+    notes
+}
+
+/// Takes back what was proved within groups of a kernel whose barriers diverge.
+pub fn rest_on_convergence(proofs: &mut [Proof]) {
     let diverges = proofs.iter().any(|p| p.property == Property::Convergence && p.status == Status::Refuted);
     for proof in proofs.iter_mut().filter(|p| diverges && p.scope == Some(Scope::IntraGroup)) {
         if proof.status == Status::Proved {
@@ -280,5 +322,4 @@ pub fn refute(proofs: &mut [Proof], findings: &[Finding], interface: &Interface,
             };
         }
     }
-    notes
 }

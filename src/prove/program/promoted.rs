@@ -9,6 +9,7 @@ use kassay_base::error::Result;
 use kassay_base::forked::{self, Job, Limit};
 use kassay_ir::kernel::{canonical, inlined, module};
 use kassay_ir::llvm::{AttributeIndex, View, passes};
+use kassay_ir::lower::native::prepare;
 use kassay_ir::lower::spirv;
 
 /// Passes that change how values are represented, but not which accesses and branches there are. They
@@ -50,6 +51,25 @@ pub fn promote_until<'c>(
     let job = Job::new(promote_in_child, &entry, given.as_slice());
     let bitcode = forked::attempt(Limit::of(LIMIT).until(deadline), "the form of this kernel that is analysed", job)?;
     module::parse_own(canonical.get_context(), &bitcode)
+}
+
+/// Like [`promote_until`], in the form that proofs of race freedom take (`crate::symbolic::race_freedom`): `return`s are
+/// marked where barriers do not wait for those who came to one, values that are used after a loop go through a `phi`
+/// there, and each loop has one back edge.
+///
+/// # Errors
+/// As [`promote_until`].
+pub fn with_simple_loops<'c>(
+    canonical: &Module<'c>,
+    entry: &str,
+    machine: &TargetMachine,
+    deadline: Option<Instant>,
+) -> Result<Module<'c>> {
+    let canonical = canonical.clone();
+    prepare::note_returns(&canonical);
+    let mut module = promote_until(&canonical, entry, machine, deadline)?;
+    run(&mut module, "function(loop-simplify,lcssa)", machine)?;
+    Ok(module)
 }
 
 /// In the child.

@@ -347,6 +347,10 @@ fn is_known(value: Value<'_>) -> bool {
             (0..ty.lanes().unwrap_or(0)).all(|i| value.element(i).is_some_and(|element| is_known(element)))
         }
         TypeKind::LLVMIntegerTypeKind => value.as_u64().is_some(),
+        // Null of another address space is cast.
+        TypeKind::LLVMPointerTypeKind if value.opcode() == Some(Opcode::LLVMAddrSpaceCast) => {
+            value.operand(0).is_some_and(is_known)
+        }
         TypeKind::LLVMPointerTypeKind => value.is_null_pointer(),
         _ => value.is_constant_float(),
     }

@@ -12,6 +12,9 @@ use super::problems::rules::{Rule, home};
 use super::problems::{self, Flow, Level, Place, Problem, Step};
 use super::style::visible;
 use super::texts::Texts;
+use crate::result::any::Part;
+use crate::result::check::CheckResult;
+use crate::result::proofs::{Proof, Status};
 use crate::result::store::ResultFile;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -52,11 +55,34 @@ pub(super) fn convert(results: &[ResultFile]) -> Result<String> {
             "language": "en",
             "artifacts": run.artifacts(),
             "results": list,
+            "properties": { "proofs": proofs(results) },
         }],
     });
     json::text(&log, Layout::Indented)
         .map(|text| text + "\n")
         .map_err(|e| Error::internal(format!("cannot turn the report into JSON: {e}")))
+}
+
+/// What `check` proved. These are no results of the kind `pass`, which services show as alerts.
+fn proofs(results: &[ResultFile]) -> Vec<Value> {
+    let checks = parts::parts(results).into_iter().filter_map(|part| match part {
+        Part::Check(result) => Some(result),
+        _ => None,
+    });
+    let of_kernel = |result: &'_ CheckResult| {
+        let words = result.header.words();
+        let entry = |proof: &Proof| {
+            json!({
+                "kernel": result.header.kernel,
+                "file": result.header.source,
+                "property": words.say(proof.subject()),
+                "holds": visible(&proof.known(words)),
+                "assuming": proof.assumed(words).map(visible).collect::<Vec<_>>(),
+            })
+        };
+        result.proofs.iter().filter(|proof| proof.status == Status::Proved).map(entry).collect::<Vec<_>>()
+    };
+    checks.flat_map(of_kernel).collect()
 }
 
 /// Rules and files in the order in which results name them.

@@ -1,5 +1,6 @@
 //! What `kassay check` proves of a kernel, besides what it runs.
 
+use kassay_model::words::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,8 +35,12 @@ pub struct Proof {
     pub condition: Option<String>,
     /// Reasons why it is not proved, a sentence each.
     pub why_not: Vec<String>,
-    /// For `refuted`: the name of the input that shows it.
+    /// For `refuted`: the name of the input that shows it, or the launch (see `replayed`).
     pub counterexample: Option<String>,
+    /// Whether what refutes it is a launch that was made of a solver's model and then run, which is none of the inputs:
+    /// no host need make it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// Questions that were asked to the solver.
     pub queries: u64,
     /// Milliseconds that it took.
@@ -100,5 +105,41 @@ impl Proof {
             (Property::RaceFreedom, None) => "race freedom",
             (Property::Bounds, _) => "bounds of declared arrays",
         }
+    }
+
+    /// What is known of it, as text: `for all launches if ...`.
+    pub fn known(&self, words: Words) -> String {
+        let text = match (self.status, self.holds_for) {
+            (Status::Proved, Some(ProvedFor::AllLaunches)) => "for all launches".to_owned(),
+            (Status::Proved, Some(ProvedFor::LaunchesOfLocalSize)) => {
+                format!("for launches with {} of {}", words.say("work-groups"), self.group_size())
+            }
+            (Status::Proved, _) => "for launches of the sizes that were run".to_owned(),
+            (Status::Refuted, _) => match (&self.counterexample, self.replayed) {
+                (Some(launch), true) => format!("refuted by a launch with {launch}"),
+                (Some(input), false) => format!("refuted by the input \"{input}\""),
+                (None, _) => "refuted".to_owned(),
+            },
+            (Status::Unknown, _) => "unknown".to_owned(),
+            (Status::Unsupported, _) => "not tried".to_owned(),
+        };
+        match &self.condition {
+            Some(condition) => format!("{text} if {condition}"),
+            None => text,
+        }
+    }
+
+    /// The work-group size, without dimensions of size 1 at its end.
+    fn group_size(&self) -> String {
+        let all = self.local_size.as_deref().unwrap_or_default();
+        let last = all.iter().rposition(|n| *n != 1).unwrap_or(0);
+        all.iter().take(last + 1).map(u64::to_string).collect::<Vec<_>>().join(" x ")
+    }
+
+    /// What it assumes, but for its condition and for what every proof assumes.
+    pub fn assumed(&self, words: Words) -> impl Iterator<Item = &str> {
+        let is_standing = move |clause: &str| STANDING.iter().any(|standing| words.say(standing) == clause);
+        let is_own = |clause: &&String| Some(*clause) != self.condition.as_ref();
+        self.preconditions.iter().filter(is_own).map(String::as_str).filter(move |clause| !is_standing(clause))
     }
 }

@@ -83,3 +83,32 @@ fn what_the_simulator_cannot_judge_is_listed() -> TestResult {
     assert!(text(&left[0], "reason").contains("262144 work-items"), "{}", left[0]);
     Ok(())
 }
+
+/// The first barrier is needed by the neighbour's value, the second one by nobody.
+const NEEDLESS: &str = "kernel void k(global const int *in, global int *o, local int *tile) {
+    int l = get_local_id(0), n = get_local_size(0), g = get_global_id(0);
+    tile[l] = in[g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int v = tile[n - 1 - l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    o[g] = v;
+}
+";
+
+#[test]
+fn a_barrier_that_is_proved_to_order_nothing_is_equivalent() -> TestResult {
+    let bench = Bench::of(NEEDLESS, &SUITE.replace("o = {", "in = { arange = { len = 16 } }\no = {"))?;
+    let result = bench.mutate("suite.toml", &["--operators", "SYR,BFR"])?;
+    let of = |id: &str| {
+        let mutant = mutants(&result).iter().find(|m| text(m, "id").starts_with(id));
+        mutant.map(|m| (text(m, "status"), text(m, "reason"))).unwrap_or_default()
+    };
+    assert_eq!(of("k.SYR@k.cl:4:5").0, "killed", "{result}");
+    assert_eq!(of("k.BFR@k.cl:4:").0, "killed", "{result}");
+    for (id, what) in [("k.SYR@k.cl:6:5", "without it"), ("k.BFR@k.cl:6:", "with either")] {
+        let (status, reason) = of(id);
+        assert_eq!(status, "equivalent", "{id}: {reason}");
+        assert!(reason.contains(what) && reason.contains("no work-items race"), "{id}: {reason}");
+    }
+    Ok(())
+}

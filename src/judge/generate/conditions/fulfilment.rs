@@ -170,13 +170,13 @@ fn with_group_sizes(model: &KernelModel, condition: &Condition) -> KernelModel {
     model
 }
 
-/// Makes launches as small as the condition wants them.
+/// Makes launches of as many groups as the condition wants.
 fn shrink(geometry: &mut Geometry, condition: &Condition) {
     for part in condition.parts() {
         match part {
-            Condition::Equal(Quantity::Groups(d), Quantity::Constant(1)) => {
-                let d = usize::from(*d).min(2);
-                geometry.range.global[d] = geometry.local[d];
+            Condition::Equal(Quantity::Groups(d), Quantity::Constant(n)) => {
+                let (d, n) = (usize::from(*d).min(2), u64::try_from(*n).unwrap_or(1).max(1));
+                geometry.range.global[d] = geometry.local[d].saturating_mul(n);
             }
             Condition::Equal(Quantity::GlobalSize(d), Quantity::Constant(1)) => {
                 let d = usize::from(*d).min(2);

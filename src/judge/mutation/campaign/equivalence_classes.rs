@@ -283,7 +283,19 @@ impl Classes {
         request: &Request,
         which: &[MutantIndex],
     ) -> Result<Vec<Option<Option<String>>>> {
-        seek(campaign, mutants, which, |kernel, edits| equivalence::prove(kernel, edits, threads(request), request.end))
+        let mut found = seek(campaign, mutants, which, |kernel, edits| {
+            equivalence::prove(kernel, edits, threads(request), request.end)
+        })?;
+        let open = which
+            .iter()
+            .zip(&mut found)
+            .filter(|(m, found)| matches!(found, Some(None)) && equivalence::race_freedom::applies_to(&mutants[**m]));
+        let (asked, places): (Vec<&Mutant>, Vec<_>) = open.map(|(m, found)| (&mutants[*m], found)).unzip();
+        let reasons = equivalence::race_freedom::prove(campaign.under_test, &asked, request.end)?;
+        for (place, reason) in places.into_iter().zip(reasons) {
+            *place = Some(reason);
+        }
+        Ok(found)
     }
 
     /// Seeks proofs that the mutants `which` equal the original in the launches of the tests; `None`: the deadline

@@ -18,6 +18,7 @@ mod launch_mutants;
 pub mod normal;
 pub mod opaque_calls;
 mod parts;
+pub mod race_freedom;
 mod specialise;
 
 use std::collections::HashMap;

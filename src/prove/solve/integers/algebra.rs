@@ -394,16 +394,4 @@ impl Integers {
         };
         pairs.into_iter().map(fact).collect()
     }
-
-    /// Symbols by name, for reading models: those whose name fulfils `is_meant`.
-    pub fn named_symbols(&self, is_meant: impl Fn(&str) -> bool) -> Vec<(String, Int)> {
-        let mut all: Vec<(String, Int)> = self
-            .names
-            .iter()
-            .filter(|(name, _)| is_meant(name))
-            .map(|(name, symbol)| (name.clone(), self.symbols[*symbol as usize].integer.clone()))
-            .collect();
-        all.sort_by(|a, b| a.0.cmp(&b.0));
-        all
-    }
 }

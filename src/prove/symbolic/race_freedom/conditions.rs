@@ -18,6 +18,10 @@ const MAX_SIZE: i64 = 1 << 24;
 /// Least number of the code that is tried as a limit of the global size.
 const LEAST_GLOBAL: i64 = 64;
 
+/// Largest number of elements of a row that a work-item may be meant to have, and how many such numbers are tried.
+const MOST_ELEMENTS_EACH: i64 = 16;
+const MAX_FACTORS: usize = 4;
+
 /// The symbol of an integer of `bits` bits in an argument that is passed by value; `offset` is in bytes.
 pub fn scalar_name(position: u32, offset: u64, bits: u32) -> String {
     format!("argument {position}+{offset}, {bits} bits")
@@ -38,6 +42,10 @@ pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integer
         Condition::Equal(a, b) => {
             let (a, b) = (value(a, integers)?, value(b, integers)?);
             integers.equal(&a, &b)
+        }
+        Condition::Different(a, b) => {
+            let (a, b) = (value(a, integers)?, value(b, integers)?);
+            integers.equal(&a, &b).negated()
         }
         Condition::Strides { outer, inner, extent } => {
             let (outer, inner, extent) = (value(outer, integers)?, value(inner, integers)?, value(extent, integers)?);
@@ -132,6 +140,14 @@ fn literals(kernel: &Kernel<'_>) -> Vec<i64> {
     all.into_iter().filter(|n| (2..=MAX_SIZE).contains(n)).collect()
 }
 
+/// What makes a launch of a model: the sizes of groups, how many there are, and the scalars that matter.
+pub fn quantities(kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Vec<(Quantity, Polynomial)> {
+    let dimensions = (0..3u8).filter(|d| kernel.dimensions[usize::from(*d)]);
+    let sizes = dimensions.flat_map(|d| [Quantity::LocalSize(d), Quantity::Groups(d)]);
+    let all = sizes.chain(scalars(kernel));
+    all.filter_map(|quantity| Some((quantity.clone(), number(&quantity, kernel, launch, integers)?))).collect()
+}
+
 /// Buffers of integers whose contents addresses depend on.
 fn index_buffers(kernel: &Kernel<'_>) -> Vec<IndexBuffer> {
     let program = kernel.program;
@@ -182,6 +198,23 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
             }
         }
     }
+    // Work-items that each have several elements of a row.
+    let several: Vec<i64> =
+        literals(kernel).into_iter().filter(|n| *n <= MOST_ELEMENTS_EACH).take(MAX_FACTORS).collect();
+    for (n, factor) in scalars.iter().flat_map(|n| several.iter().map(move |factor| (n, *factor))) {
+        for d in &dimensions {
+            let covered = Quantity::Constant(factor).times(Quantity::GlobalSize(*d));
+            all.push(Condition::AtLeast(n.clone(), covered));
+        }
+    }
+    // Parts of a buffer, one behind the other.
+    let behind =
+        |a: &Quantity, b: &Quantity, d: u8| Condition::AtLeast(a.clone(), b.clone().plus(Quantity::GlobalSize(d)));
+    let parts = scalars.iter().flat_map(|a| scalars.iter().filter(move |b| *b != a).map(move |b| (a, b)));
+    let parts = parts.flat_map(|(a, b)| dimensions.iter().map(move |d| behind(a, b, *d)));
+    all.extend(parts.take(MAX_OF_A_KIND));
+    let apart = scalars.iter().enumerate().flat_map(|(i, a)| scalars[i + 1..].iter().map(move |b| (a, b)));
+    all.extend(apart.map(|(a, b)| Condition::Different(a.clone(), b.clone())).take(MAX_OF_A_KIND));
     let pairs = scalars.iter().flat_map(|a| scalars.iter().filter(move |b| *b != a).map(move |b| (a, b)));
     all.extend(pairs.clone().map(|(a, b)| Condition::AtLeast(a.clone(), b.clone())).take(MAX_OF_A_KIND));
     let extents = || scalars.iter().cloned().chain(dimensions.iter().map(|d| Quantity::GlobalSize(*d)));

@@ -129,18 +129,22 @@ pub struct Proof {
     pub milliseconds: u64,
 }
 
-/// Proves what can be proved of a kernel, a promoted one in LCSSA form with simple loops. `scopes` are the launches
-/// that are asked about, in this order, until a property is proved; conditions are those that `is_met` accepts, which
-/// knows launches for which the proofs have to hold.
-pub fn prove(
-    program: &Program,
-    interface: &Interface,
-    scopes: &[HoldsFor],
-    is_met: &dyn Fn(&Condition) -> bool,
-    end: Option<Instant>,
-) -> Vec<Proof> {
+/// What is known of the launches for which proofs have to hold.
+pub struct Given<'a> {
+    /// The launches that are asked about, in this order, until a property is proved.
+    pub scopes: &'a [HoldsFor],
+    /// Whether a condition may be taken: all of those launches keep to it.
+    pub is_met: &'a dyn Fn(&Condition) -> bool,
+    /// Whether there are such launches, and each has one work-group.
+    pub one_group: bool,
+    /// When nothing more is asked.
+    pub end: Option<Instant>,
+}
+
+/// Proves what can be proved of a kernel, a promoted one in LCSSA form with simple loops.
+pub fn prove(program: &Program, interface: &Interface, given: &Given<'_>) -> Vec<Proof> {
     in_new_context(|| {
-        let solving = Solving::until(end);
+        let solving = Solving::until(given.end);
         let begun = Instant::now();
         let kernel = match Kernel::of(program, interface) {
             Ok(kernel) => kernel,
@@ -162,9 +166,10 @@ pub fn prove(
             }
         };
         let mut candidates = conditions::candidates(&kernel);
-        candidates.retain(is_met);
-        let mut prover = Prover { kernel: &kernel, solving, candidates };
-        prover.all(scopes)
+        candidates.retain(given.is_met);
+        let one_group = given.one_group.then(|| conditions::one_group(&kernel));
+        let mut prover = Prover { kernel: &kernel, solving, candidates, one_group };
+        prover.all(given.scopes)
     })
 }
 
@@ -177,6 +182,8 @@ struct Prover<'k, 'p> {
     kernel: &'k Kernel<'p>,
     solving: Solving,
     candidates: Vec<Condition>,
+    /// That a launch has one work-group, if that may be assumed.
+    one_group: Option<Condition>,
 }
 
 /// Where segments begin, and the memory that is asked about.
@@ -235,20 +242,22 @@ impl Prover<'_, '_> {
     /// Proves a property for the first of the scopes for which it can be proved, without a condition if possible.
     fn widest(&self, property: Property, scopes: &[HoldsFor]) -> (Verdict, HoldsFor) {
         let mut first = None;
+        let between = Property::RaceFreedom(Scope::InterGroup);
         for scope in scopes {
             let verdict = self.prove(property, *scope).unwrap_or_else(|unsupported| match self.solving.is_over() {
                 true => Verdict::Late,
                 false => Verdict::Unsupported(unsupported),
             });
-            match (verdict, property) {
-                // That of one group is no size that happened to be asked about: such kernels are made for it.
-                (Verdict::Vacuous, Property::RaceFreedom(Scope::InterGroup)) => {
-                    let condition = Some(conditions::one_group(self.kernel));
-                    return (Verdict::Proved { condition, wrapping: BTreeSet::new() }, HoldsFor::AllLaunches);
-                }
-                (verdict @ (Verdict::Proved { .. } | Verdict::Vacuous), _) => return (verdict, *scope),
-                (verdict, _) => first = first.or(Some((verdict, *scope))),
+            match verdict {
+                Verdict::Vacuous if property == between && self.one_group.is_some() => {}
+                Verdict::Proved { .. } | Verdict::Vacuous => return (verdict, *scope),
+                _ => first = first.or(Some((verdict, *scope))),
             }
+        }
+        // Such kernels are made for one group: that is a condition, no size that happened to be asked about.
+        if let (true, Some(_)) = (property == between, &self.one_group) {
+            let condition = self.one_group.clone();
+            return (Verdict::Proved { condition, wrapping: BTreeSet::new() }, HoldsFor::AllLaunches);
         }
         first.unwrap_or((Verdict::Late, HoldsFor::AllLaunches))
     }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_ir::llvm::DebugLocation;
-use kassay_model::condition::Condition;
+use kassay_model::condition::{Condition, Quantity};
+use z3::ast::Int;
 
 use super::accesses::{Base, Memory, Mode, Unsupported, counts};
 use super::conditions;
@@ -22,6 +23,8 @@ use crate::solve::integers::{Fact, Integers, Polynomial, Range};
 const RLIMIT: u32 = 3_000_000;
 /// Most questions about single goals under single conditions.
 const MAX_GOALS_TIMES_CONDITIONS: usize = 1_200;
+/// Numbers that sizes and scalars of models are at most, if there is such a model.
+const SMALL: [i128; 3] = [4, 16, 256];
 /// Most pairs of accesses in one segment.
 const MAX_PAIRS: usize = 4_000;
 
@@ -54,8 +57,9 @@ pub struct Doubt {
     pub first: Site,
     /// What the second one does.
     pub second: Site,
-    /// Sizes and scalars in a model, by the names of their symbols; empty if Z3 gave up.
-    pub model: Vec<(String, i128)>,
+    /// The sizes and scalars of a model, the smallest that was found: only a launch with them shows whether it
+    /// happens. `None` if Z3 gave up.
+    pub model: Option<Condition>,
 }
 
 /// Questions about one segment: whether any of the goals may happen.
@@ -274,16 +278,29 @@ impl<'k, 'p> Question<'k, 'p> {
         let since = self
             .start
             .and_then(|node| self.context.kernel.graph.nodes[node].barrier.as_ref().and_then(|b| b.location.clone()));
-        let wanted = self
-            .integers
-            .named_symbols(|name| name.starts_with("get_") && !name.contains('^') || name.starts_with("argument "));
+        let kernel = self.context.kernel;
+        let quantities = conditions::quantities(kernel, &self.context.launch, &mut self.integers);
+        let wanted: Vec<Int> = quantities.iter().map(|(_, value)| self.integers.integer(value)).collect();
+        let small = SMALL.map(|limit| {
+            let (least, most) = (Polynomial::constant(-limit), Polynomial::constant(limit));
+            let integers = &mut self.integers;
+            let within = quantities.iter().map(|(_, v)| integers.at_most(&least, v).and(&integers.at_most(v, &most)));
+            Fact::all(within.collect::<Vec<Fact>>())
+        });
         let mut solver = self.solver(solving);
         for goal in &self.goals {
             let (outcome, model) = solver.ask(std::slice::from_ref(&goal.fact), &wanted);
-            if outcome != Outcome::Impossible {
-                let (first, second) = (goal.first.clone(), goal.second.clone());
-                return Some(Doubt { since, first, second, model });
+            if outcome == Outcome::Impossible {
+                continue;
             }
+            let smaller = small.iter().map(|small| solver.ask(&[goal.fact.clone(), small.clone()], &wanted).1);
+            let smallest = smaller.into_iter().find(|model| !model.is_empty()).unwrap_or(model);
+            let equal = |((quantity, _), n): (&(Quantity, Polynomial), &i128)| {
+                Some(Condition::Equal(quantity.clone(), Quantity::Constant(i64::try_from(*n).ok()?)))
+            };
+            let all: Option<Vec<Condition>> = quantities.iter().zip(&smallest).map(equal).collect();
+            let model = all.filter(|all| !all.is_empty()).map(Condition::all);
+            return Some(Doubt { since, first: goal.first.clone(), second: goal.second.clone(), model });
         }
         None
     }

@@ -70,8 +70,8 @@ impl KnowingSolver {
         self.ask(facts, &[]).0
     }
 
-    /// Same, with the values of integers in a model, if there is one.
-    pub fn ask(&mut self, facts: &[Fact], integers: &[(String, Int)]) -> (Outcome, Vec<(String, i128)>) {
+    /// Same, with the values of all these integers in a model; none if there is no model.
+    pub fn ask(&mut self, facts: &[Fact], integers: &[Int]) -> (Outcome, Vec<i128>) {
         if facts.iter().any(Fact::is_false) {
             return (Outcome::Impossible, Vec::new());
         }
@@ -93,10 +93,9 @@ impl KnowingSolver {
             SatResult::Unknown => (Outcome::Unknown, Vec::new()),
             SatResult::Sat => {
                 let model = self.solver.get_model();
-                let value = |(name, integer): &(String, Int)| {
-                    Some((name.clone(), model.as_ref()?.eval(integer, true)?.as_i128()?))
-                };
-                (Outcome::Possible, integers.iter().filter_map(value).collect())
+                let value = |integer: &Int| model.as_ref()?.eval(integer, true)?.as_i128();
+                let values: Option<Vec<i128>> = integers.iter().map(value).collect();
+                (Outcome::Possible, values.unwrap_or_default())
             }
         };
         self.solver.pop(1);

@@ -14,6 +14,7 @@ use super::source_view::{known_hash, line_anchor};
 use super::sources::Sources;
 use crate::result::Location;
 use crate::result::check::{Access, CheckResult, Finding, FindingKind, HoldsFor, Mode, Verdict, lockstep};
+use crate::result::proofs::are_race_free;
 use crate::result::schedule::{Ran, ScheduleResult, Verdict as ScheduleVerdict};
 
 /// How a verdict of `check` is shown.
@@ -48,7 +49,10 @@ pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources)
     let place = |at: &Location| place(page, notes, sources, at);
     html! {
         section.part id={ (anchor) "-check" } aria-labelledby={ (anchor) "-check-h" } {
-            h3 id={ (anchor) "-check-h" } { "Races and faults " (badge(verdict_tone(result.verdict), result.verdict.name())) }
+            h3 id={ (anchor) "-check-h" } {
+                "Races and faults " (badge(verdict_tone(result.verdict), result.verdict.name()))
+                @if are_race_free(&result.proofs, true) { " " (badge(Tone::Good, "proved")) }
+            }
             (facts(run.file, &result.header, result.elapsed_s))
             p {
                 "The verdict holds " (holds)
@@ -85,6 +89,7 @@ pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources)
             }
             (inputs(result))
             (barriers(result, &place))
+            (proofs(result))
             (amplification(result))
             (self::notes(&result.notes))
         }
@@ -213,6 +218,37 @@ fn barriers(result: &CheckResult, place: &dyn Fn(&Location) -> Markup) -> Markup
                                 td { @match barrier.redundant { Some(true) => span.warn { "no" }, Some(false) => "yes", None => span.quiet { "not tried" } } ": " (shown(&barrier.reason)) }
                             }
                         }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is proved, and what is not.
+fn proofs(result: &CheckResult) -> Markup {
+    let words = result.header.words();
+    let mut assumed: Vec<&str> = Vec::new();
+    for clause in result.proofs.iter().flat_map(|proof| proof.assumed(words)) {
+        if !assumed.contains(&clause) {
+            assumed.push(clause);
+        }
+    }
+    html! {
+        @if !result.proofs.is_empty() {
+            details.part-more {
+                summary { "What is proved" }
+                dl {
+                    @for proof in &result.proofs {
+                        dt { (words.say(proof.subject())) }
+                        dd {
+                            (shown(&proof.known(words)))
+                            @for reason in &proof.why_not { br; span.quiet { (shown(reason)) } }
+                        }
+                    }
+                    @if !assumed.is_empty() {
+                        dt { "assuming" }
+                        dd { @for (n, clause) in assumed.iter().enumerate() { @if n > 0 { br; } (shown(clause)) } }
                     }
                 }
             }

@@ -9,6 +9,7 @@ use crate::result::compare::CompareResult;
 use crate::result::cover::{CoverResult, Coverage, METRICS, Measure};
 use crate::result::generate::GenerateResult;
 use crate::result::mutate::{MutateResult, Summary};
+use crate::result::proofs::are_race_free;
 use crate::result::run::RunResult;
 use crate::result::schedule::ScheduleResult;
 use crate::result::set::InSet as _;
@@ -82,6 +83,7 @@ fn checks(results: &[&CheckResult]) -> Option<Section> {
             None => holds.to_owned(),
         };
         let verdict = match (r.verdict, &r.condition) {
+            (Verdict::Clean, _) if are_race_free(&r.proofs, true) => "clean, proved race free".to_owned(),
             (Verdict::Clean, _) => "clean".to_owned(),
             (verdict, Some(condition)) => format!("{}: clean if {}", verdict.name(), prose(&condition.text)),
             (verdict, None) => format!("**{}**", verdict.name()),

@@ -3,7 +3,7 @@
 use super::super::style::{Paint, Style};
 use super::super::table::{Cell, Table};
 use super::heading;
-use crate::result::proofs::{Proof, Property, ProvedFor, STANDING, Status};
+use crate::result::proofs::{Proof, Property, Status};
 use kassay_model::words::Words;
 
 /// Renders the proofs, a row each, with what they assume. Without `verbose`, what every proof assumes is left out.
@@ -23,10 +23,10 @@ pub(super) fn proofs(proofs: &[Proof], words: Words, verbose: bool, style: &Styl
             Status::Unknown | Status::Unsupported => Paint::Warn,
         };
         let subject = words.say(proof.subject()).into_owned();
-        table.row([subject.into(), Cell::painted(paint, status(proof, words))]);
-        // What refutes it is among the findings.
-        for reason in proof.why_not.iter().filter(|_| proof.status != Status::Refuted) {
-            table.row(["".into(), reason.into()]);
+        table.row([subject.into(), Cell::painted(paint, proof.known(words))]);
+        // What an input refutes is among the findings.
+        for reason in proof.why_not.iter().filter(|_| proof.status != Status::Refuted || proof.replayed) {
+            table.row(["".into(), reason.replace('\n', " ").into()]);
         }
     }
     // They all have the same reason.
@@ -36,9 +36,10 @@ pub(super) fn proofs(proofs: &[Proof], words: Words, verbose: bool, style: &Styl
     }
     let mut assumed: Vec<&str> = Vec::new();
     for proof in proofs {
-        for clause in proof.preconditions.iter().filter(|clause| Some(*clause) != proof.condition.as_ref()) {
-            let is_standing = STANDING.iter().any(|standing| words.say(standing) == clause.as_str());
-            if (verbose || !is_standing) && !assumed.contains(&clause.as_str()) {
+        let all = proof.preconditions.iter().map(String::as_str).filter(|c| Some(*c) != proof.condition.as_deref());
+        let clauses: Vec<&str> = if verbose { all.collect() } else { proof.assumed(words).collect() };
+        for clause in clauses {
+            if !assumed.contains(&clause) {
                 assumed.push(clause);
             }
         }
@@ -53,31 +54,4 @@ pub(super) fn proofs(proofs: &[Proof], words: Words, verbose: bool, style: &Styl
 /// Whether there was something to prove: barriers that may diverge, arrays.
 fn says_something(proof: &Proof) -> bool {
     proof.property == Property::RaceFreedom || proof.queries > 0 || proof.status != Status::Proved
-}
-
-fn status(proof: &Proof, words: Words) -> String {
-    let mut text = match (proof.status, proof.holds_for) {
-        (Status::Proved, Some(ProvedFor::AllLaunches)) => "for all launches".to_owned(),
-        (Status::Proved, Some(ProvedFor::LaunchesOfLocalSize)) => {
-            format!("for launches with {} of {}", words.say("work-groups"), size(proof))
-        }
-        (Status::Proved, _) => "for launches of the sizes that were run".to_owned(),
-        (Status::Refuted, _) => match &proof.counterexample {
-            Some(input) => format!("refuted by the input \"{input}\""),
-            None => "refuted".to_owned(),
-        },
-        (Status::Unknown, _) => "unknown".to_owned(),
-        (Status::Unsupported, _) => "not tried".to_owned(),
-    };
-    if let Some(condition) = &proof.condition {
-        text = format!("{text} if {condition}");
-    }
-    text
-}
-
-/// The work-group size of a proof, without dimensions of size 1 at its end.
-fn size(proof: &Proof) -> String {
-    let all = proof.local_size.as_deref().unwrap_or_default();
-    let last = all.iter().rposition(|n| *n != 1).unwrap_or(0);
-    all.iter().take(last + 1).map(u64::to_string).collect::<Vec<_>>().join(" x ")
 }

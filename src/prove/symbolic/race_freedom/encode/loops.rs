@@ -99,11 +99,15 @@ impl<'p> Encoder<'_, '_, 'p> {
         if shape.kind != Kind::Pointer {
             return Value::unknown(self.integers, shape, name);
         }
-        let mut places = Vec::new();
+        let mut places: Vec<Place> = Vec::new();
         let regions = self.context.kernel.regions(phi.result);
         for (i, region) in regions.iter().enumerate() {
             let when = if regions.len() == 1 { Fact::True } else { self.integers.bit(&format!("{name} object {i}")) };
             let offset = self.integers.symbol(&format!("{name} offset {i}"), Range::ALL);
+            // It is in one object.
+            for Place { when: other, .. } in &places {
+                self.integers.assert(&when.and(other).negated());
+            }
             places.push(Place { when, base: Base::Object(*region), offset });
         }
         Value::Pointer(places)
@@ -158,7 +162,7 @@ impl<'p> Encoder<'_, '_, 'p> {
         let around = &graph.nodes[graph.loops[l].header].loops;
         let together = form == Form::OfStart
             && self.context.scope == Scope::IntraGroup
-            && around.iter().all(|l| self.context.segment.phase_of(*l).is_some() && self.context.is_convergent(*l));
+            && around.iter().all(|l| self.context.starts_in_one_iteration(*l));
         let suffix = if together { "" } else { self.item.suffix() };
         let name = format!("iterations {l} {}@{}{suffix}", copy.0, copy.1);
         let is_new = !self.integers.knows(&name);

@@ -35,6 +35,9 @@ pub struct Context<'k, 'p> {
     pub launch: Launch,
     /// By loop: whether one of its cycles passes no barrier at which segments end.
     free: Vec<bool>,
+    /// Whether work-items come to the start in the same iterations: no branch that may part them decides who comes
+    /// there, and how often.
+    started_together: bool,
     /// Objects that are written in the segment.
     written: BTreeSet<Region>,
     /// By loop: what holds whenever its header is reached.
@@ -66,7 +69,9 @@ impl<'k, 'p> Context<'k, 'p> {
                 }
             }
         }
-        Ok(Context { kernel, scope, segment, launch, free, written, invariants, end })
+        let block = graph.nodes[start.unwrap_or(graph.order[0])].block;
+        let started_together = kernel.uniformity.divergent_deciders(block).next().is_none();
+        Ok(Context { kernel, scope, segment, launch, free, started_together, written, invariants, end })
     }
 
     /// What holds whenever a loop's header is reached.
@@ -77,6 +82,11 @@ impl<'k, 'p> Context<'k, 'p> {
     /// Whether work-items may come to a barrier in different iterations of a loop of the segment.
     pub fn is_entered_apart(&self, node: NodeId) -> bool {
         self.kernel.graph.nodes[node].loops.iter().any(|l| !self.is_convergent(*l))
+    }
+
+    /// Whether the iteration of a loop around the start in which it was passed is the same for both.
+    fn starts_in_one_iteration(&self, l: usize) -> bool {
+        self.segment.phase_of(l).is_some() && (self.started_together || self.is_convergent(l))
     }
 
     fn is_convergent(&self, l: usize) -> bool {
@@ -90,7 +100,7 @@ impl<'k, 'p> Context<'k, 'p> {
         }
         self.kernel.graph.nodes[node].loops.iter().all(|l| match self.segment.phase_of(*l) {
             // The iteration in which both passed the start.
-            Some(own) if phase == 0 || own > phase => self.is_convergent(*l),
+            Some(own) if phase == 0 || own > phase => self.starts_in_one_iteration(*l),
             // The next one.
             Some(own) if own == phase => !self.free[*l],
             _ if phase == 0 && self.segment.is_before.contains(&node) => !self.kernel.uniformity.leaves_apart(*l),

@@ -46,6 +46,8 @@ pub enum FaultClass {
     NonTermination,
     /// An assertion that fails, or another trap.
     Assertion,
+    /// An asynchronous copy for whose event nothing waits.
+    UnawaitedCopy,
     /// A read of local memory that no work-item of the group has written.
     Uninitialised,
 }
@@ -61,6 +63,7 @@ impl FaultClass {
             FaultClass::Division => "division",
             FaultClass::NonTermination => "non-termination",
             FaultClass::Assertion => "assertion",
+            FaultClass::UnawaitedCopy => "unawaited-copy",
             FaultClass::Uninitialised => "uninitialised",
         }
     }
@@ -75,6 +78,7 @@ impl FaultClass {
             FaultClass::Division => "division that traps",
             FaultClass::NonTermination => "loop without end",
             FaultClass::Assertion => "failed assertion",
+            FaultClass::UnawaitedCopy => "asynchronous copy that nothing waits for",
             FaultClass::Uninitialised => "read of uninitialised memory",
         }
     }

@@ -32,6 +32,7 @@ pub fn describe_faults(table: &NativeTable, interface: &Interface, all: &[Simula
             | FaultKind::BarrierFlags
             | FaultKind::CopyArguments
             | FaultKind::EventLists
+            | FaultKind::UnawaitedCopy
             | FaultKind::OutsideMask => continue,
         };
         let path = path.or_else(|| Some(table.accesses.get(fault.site as usize)?.path));

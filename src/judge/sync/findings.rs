@@ -135,6 +135,7 @@ pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: b
         | FindingKind::Misaligned
         | FindingKind::Division
         | FindingKind::NonTermination
+        | FindingKind::UnawaitedCopy
         | FindingKind::Assertion => Some(Verdict::MemoryFault),
     });
     judged.min().unwrap_or(if completed { Verdict::Clean } else { Verdict::Unknown })
@@ -195,6 +196,7 @@ impl Reader<'_> {
                 FaultKind::Division,
                 FaultKind::NonTermination,
                 FaultKind::Trap,
+                FaultKind::UnawaitedCopy,
                 FaultKind::BeyondInner,
                 FaultKind::BeyondRow,
             ];
@@ -311,6 +313,7 @@ impl Reader<'_> {
             FaultKind::Null => FindingKind::NullAccess,
             FaultKind::ReadOnlyWrite => FindingKind::ReadOnlyWrite,
             FaultKind::Misaligned => FindingKind::Misaligned,
+            FaultKind::UnawaitedCopy => FindingKind::UnawaitedCopy,
             FaultKind::Uninitialised => FindingKind::Uninitialised,
             FaultKind::Division => FindingKind::Division,
             FaultKind::NonTermination => FindingKind::NonTermination,
@@ -326,7 +329,11 @@ impl Reader<'_> {
                 let path = self.table.traps.get(site).map_or(u32::MAX, |trap| trap.path);
                 (ids(self.place(path)), Object::default())
             }
-            FaultKind::BarrierFlags | FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => {
+            FaultKind::BarrierFlags
+            | FaultKind::CopyArguments
+            | FaultKind::EventLists
+            | FaultKind::UnawaitedCopy
+            | FaultKind::OutsideMask => {
                 let barrier = self.table.barriers.get(site);
                 let access = ids(self.place(barrier.map_or(u32::MAX, |b| b.path)));
                 (Access { builtin: barrier.map(|b| b.builtin.clone()), ..access }, Object::default())

@@ -154,6 +154,10 @@ pub fn fault(
         FindingKind::Division => format!("{who} divides by zero, or the least integer by -1"),
         FindingKind::NonTermination => format!("{who} does not come to an end of this loop"),
         FindingKind::Assertion => format!("{who} traps"),
+        FindingKind::UnawaitedCopy => {
+            let builtin = access.builtin.as_deref().unwrap_or("async_work_group_copy");
+            format!("nothing waits for the event of this `{builtin}` before its work-group ends")
+        }
         // These have sentences of their own.
         FindingKind::DataRace | FindingKind::BarrierDivergence | FindingKind::RedundantBarrier => String::new(),
     }

@@ -104,6 +104,7 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
         | FaultKind::Null
         | FaultKind::ReadOnlyWrite
         | FaultKind::Misaligned
+        | FaultKind::UnawaitedCopy
         | FaultKind::Division
         | FaultKind::NonTermination
         | FaultKind::Trap => kind.class().map(FaultClass::indefinite),

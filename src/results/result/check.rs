@@ -168,7 +168,7 @@ pub enum Verdict {
     /// Work-items wait at a barrier that others of their group do not reach.
     Divergent,
     /// An access out of bounds, through a null pointer, to read-only memory or misaligned; a division that traps; a
-    /// loop that does not end.
+    /// loop that does not end; an assertion that fails; an asynchronous copy that nothing waits for.
     MemoryFault,
     /// Something was found, but nothing in launches that keep to a condition (`condition`); those that show it are
     /// launches that kassay made.
@@ -234,6 +234,8 @@ pub enum FindingKind {
     NonTermination,
     /// An assertion that fails, or another trap (`__trap`, `__builtin_trap`).
     Assertion,
+    /// An asynchronous copy whose event nothing waits for before its work-group ends.
+    UnawaitedCopy,
     /// A read of local memory that no work-item of the group has written.
     Uninitialised,
     /// A barrier without which no explored input shows a conflict.
@@ -253,6 +255,7 @@ impl FindingKind {
             FindingKind::Division => FaultClass::Division.name(),
             FindingKind::NonTermination => FaultClass::NonTermination.name(),
             FindingKind::Assertion => FaultClass::Assertion.name(),
+            FindingKind::UnawaitedCopy => FaultClass::UnawaitedCopy.name(),
             FindingKind::Uninitialised => FaultClass::Uninitialised.name(),
             FindingKind::RedundantBarrier => "redundant-barrier",
         }

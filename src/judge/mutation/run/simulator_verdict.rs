@@ -206,6 +206,10 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable) -> String {
                 place(table, barrier)
             )
         }
+        FaultKind::UnawaitedCopy => {
+            let barrier = table.barriers.get(site).map(|b| b.path);
+            format!("{}{}", FaultClass::UnawaitedCopy.words(), place(table, barrier))
+        }
         FaultKind::Null => format!("{}{}", FaultClass::NullAccess.words(), access_place(table, fault.site)),
         FaultKind::ReadOnlyWrite => format!("write to {what}, which is read-only,{}", access_place(table, fault.site)),
         FaultKind::Misaligned => {

@@ -20,6 +20,7 @@ fn rule(kind: FindingKind) -> &'static Rule {
         FindingKind::Division => &rules::DIVISION,
         FindingKind::NonTermination => &rules::NON_TERMINATION,
         FindingKind::Assertion => &rules::ASSERTION,
+        FindingKind::UnawaitedCopy => &rules::UNAWAITED_COPY,
         FindingKind::Uninitialised => &rules::UNINITIALISED,
         FindingKind::RedundantBarrier => &rules::REDUNDANT_BARRIER,
     }

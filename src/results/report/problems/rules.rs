@@ -103,6 +103,9 @@ rules! {
     ASSERTION = "assertion", Error, "check.md", ["external/cwe/cwe-617"],
         "Failed assertion",
         "An assertion fails, or a work-item comes to a trap. Either the kernel or what it is given is not as the assertion says.";
+    UNAWAITED_COPY = "unawaited-copy", Error, "check.md", ["concurrency", "memory", "external/cwe/cwe-362"],
+        "Asynchronous copy that nothing waits for",
+        "An asynchronous copy may still be under way when its work-group ends: nothing waits for its event, and OpenCL leaves open what happens then. Pass the event to wait_group_events, which the whole work-group has to call.";
     UNINITIALISED = "uninitialised", Warning, "check.md", ["memory", "external/cwe/cwe-457"],
         "Read of uninitialised memory",
         "Memory is read that nothing has written. Its contents differ between devices and runs. Write it first.";

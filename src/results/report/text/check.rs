@@ -113,6 +113,7 @@ pub fn headline(words: Words, finding: &Finding) -> String {
         FindingKind::Division => FaultClass::Division.words(),
         FindingKind::NonTermination => FaultClass::NonTermination.words(),
         FindingKind::Assertion => FaultClass::Assertion.words(),
+        FindingKind::UnawaitedCopy => FaultClass::UnawaitedCopy.words(),
         FindingKind::Uninitialised => FaultClass::Uninitialised.words(),
         FindingKind::RedundantBarrier => "redundant barrier",
     };

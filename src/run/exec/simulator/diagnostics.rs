@@ -43,6 +43,10 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable, prepared: &PreparedLa
             let what = "the work-items of a group pass an asynchronous copy different arguments";
             (what.to_owned(), path)
         }
+        FaultKind::UnawaitedCopy => {
+            let path = table.barriers.get(site).map(|s| s.path);
+            ("nothing waits for the event of an asynchronous copy before its work-group ends".to_owned(), path)
+        }
         FaultKind::BarrierFlags => {
             let path = table.barriers.get(site).map(|s| s.path);
             ("the work-items of a group pass a barrier different flags".to_owned(), path)

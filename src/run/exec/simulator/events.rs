@@ -12,6 +12,14 @@ pub enum ListDifference {
     Events = 1,
 }
 
+/// A copy that no work-item has waited for.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    event: u64,
+    /// The site of the call.
+    site: u32,
+}
+
 /// The arguments of a copy, the event last.
 pub type CopyArguments = [u64; 7];
 
@@ -28,6 +36,7 @@ pub struct Events {
     /// of another work-item.
     awaited: Option<Vec<u64>>,
     other: Vec<u64>,
+    pending: Vec<Pending>,
 }
 
 impl Events {
@@ -35,6 +44,7 @@ impl Events {
     pub fn begin(&mut self, group: u64) {
         self.base = group.wrapping_add(1) << 24;
         self.last = self.base;
+        self.pending.clear();
     }
 
     /// The event itself if it is one of this group, else 0.
@@ -52,6 +62,26 @@ impl Events {
             }
             given => given,
         };
+    }
+
+    /// Called once the current copy, requested at `site`, is under way.
+    pub fn started(&mut self, site: u32) {
+        self.pending.push(Pending { event: self.copied, site });
+    }
+
+    /// Called when all work-items have waited for what the first of them waits for. Returns its events, ascending; `None`
+    /// if they are unknown, and may be all.
+    pub fn waited(&mut self) -> Option<&[u64]> {
+        match &self.awaited {
+            Some(awaited) => self.pending.retain(|copy| awaited.binary_search(&copy.event).is_err()),
+            None => self.pending.clear(),
+        }
+        self.awaited.as_deref()
+    }
+
+    /// The sites of the copies that no work-item has waited for.
+    pub fn unawaited(&self) -> impl Iterator<Item = u32> {
+        self.pending.iter().map(|copy| copy.site)
     }
 
     /// The index of the first argument in which a later work-item's request for the same copy differs.
@@ -96,6 +126,30 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_are_pending_until_their_events_are_waited_for() {
+        let mut events = Events::default();
+        events.begin(0);
+        let mut copy = |events: &mut Events, event, site| {
+            events.copy([1, 2, 3, 4, 1, 1, event]);
+            events.started(site);
+            events.current_event()
+        };
+        let first = copy(&mut events, 0, 7);
+        let second = copy(&mut events, 0, 8);
+        copy(&mut events, first, 9);
+        events.wait(Some(&[second]));
+        assert_eq!(events.waited(), Some(&[second][..]));
+        assert_eq!(events.unawaited().collect::<Vec<_>>(), [7, 9]);
+        events.wait(Some(&[0, first]));
+        events.waited();
+        assert_eq!(events.unawaited().count(), 0, "copies that share an event are waited for together");
+        copy(&mut events, 0, 7);
+        events.wait(None);
+        assert_eq!(events.waited(), None);
+        assert_eq!(events.unawaited().count(), 0, "unknown events may be all");
+    }
 
     #[test]
     fn lists_are_sets_of_the_groups_own_events() {

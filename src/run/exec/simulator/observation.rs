@@ -123,6 +123,8 @@ pub enum FaultKind {
     /// A wait for events that differ from those of the first work-item of the group; the offset is a
     /// [`ListDifference`].
     EventLists,
+    /// An asynchronous copy that its group has not waited for at its end.
+    UnawaitedCopy,
     /// A function of warps with a mask that does not name the caller; the offset is the mask.
     OutsideMask,
     /// Within the first 4096 bytes of the address space.
@@ -156,6 +158,7 @@ impl FaultKind {
             FaultKind::Null => Some(FaultClass::NullAccess),
             FaultKind::ReadOnlyWrite => Some(FaultClass::ReadOnlyWrite),
             FaultKind::Misaligned => Some(FaultClass::Misaligned),
+            FaultKind::UnawaitedCopy => Some(FaultClass::UnawaitedCopy),
             FaultKind::Uninitialised => Some(FaultClass::Uninitialised),
             FaultKind::Division => Some(FaultClass::Division),
             FaultKind::NonTermination => Some(FaultClass::NonTermination),
@@ -169,8 +172,8 @@ impl FaultKind {
 pub struct SimulatorFault {
     /// The kind of the fault.
     pub kind: FaultKind,
-    /// Index into the part of the table that belongs to `kind`: accesses, divisions, traps, loops, or barriers (for
-    /// [`FaultKind::CopyArguments`], [`FaultKind::EventLists`] and [`FaultKind::OutsideMask`]).
+    /// Index into the part of the table that belongs to `kind`: accesses, divisions, traps, loops, or barriers (for what
+    /// all work-items of a group or warp do together).
     pub site: u32,
     /// Global id of the first work-item that committed it.
     pub global_id: [u64; 3],

@@ -36,6 +36,8 @@ pub struct Events {
     /// of another work-item.
     awaited: Option<Vec<u64>>,
     other: Vec<u64>,
+    /// Those that work-items wait for whose lists differ.
+    beside: Vec<u64>,
     pending: Vec<Pending>,
 }
 
@@ -69,9 +71,13 @@ impl Events {
         self.pending.push(Pending { event: self.copied, site });
     }
 
-    /// Called when all work-items have waited for what the first of them waits for. Returns its events, ascending; `None`
-    /// if they are unknown, and may be all.
+    /// Called when all work-items have waited. Returns the events that some of them waited for, ascending; `None` if those
+    /// of the first are unknown, and may be all.
     pub fn waited(&mut self) -> Option<&[u64]> {
+        if let (Some(awaited), false) = (&mut self.awaited, self.beside.is_empty()) {
+            awaited.append(&mut self.beside);
+            awaited.sort_unstable();
+        }
         match &self.awaited {
             Some(awaited) => self.pending.retain(|copy| awaited.binary_search(&copy.event).is_err()),
             None => self.pending.clear(),
@@ -96,6 +102,7 @@ impl Events {
 
     /// Called when the first work-item waits for these events; `None` if they are unknown.
     pub fn wait(&mut self, list: Option<&[u64]>) {
+        self.beside.clear();
         let mut awaited = self.awaited.take().unwrap_or_default();
         self.awaited = list.map(|list| {
             self.sort(list, &mut awaited);
@@ -106,14 +113,16 @@ impl Events {
     /// How the list of another work-item that waits at the same point differs; the order does not matter.
     pub fn list_difference(&mut self, list: Option<&[u64]>) -> Option<ListDifference> {
         let (awaited, list) = (self.awaited.as_ref()?, list?);
-        if awaited.len() != list.len() {
-            return Some(ListDifference::Length);
-        }
+        let is_longer = awaited.len() != list.len();
         let mut other = std::mem::take(&mut self.other);
         self.sort(list, &mut other);
         let differs = self.awaited.as_ref() != Some(&other);
+        if differs {
+            self.beside.extend_from_slice(&other);
+        }
         self.other = other;
-        differs.then_some(ListDifference::Events)
+        let what = if is_longer { ListDifference::Length } else { ListDifference::Events };
+        differs.then_some(what)
     }
 
     fn sort(&self, list: &[u64], into: &mut Vec<u64>) {
@@ -149,6 +158,11 @@ mod tests {
         events.wait(None);
         assert_eq!(events.waited(), None);
         assert_eq!(events.unawaited().count(), 0, "unknown events may be all");
+        let (third, fourth) = (copy(&mut events, 0, 7), copy(&mut events, 0, 8));
+        events.wait(Some(&[third]));
+        assert_eq!(events.list_difference(Some(&[fourth])), Some(ListDifference::Events));
+        events.waited();
+        assert_eq!(events.unawaited().count(), 0, "that the lists differ is what is wrong, and nothing else");
     }
 
     #[test]

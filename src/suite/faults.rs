@@ -36,8 +36,10 @@ pub enum FaultClass {
     OutOfBounds,
     /// An access through a null pointer.
     NullAccess,
-    /// A write to constant memory.
+    /// A write to constant memory, or to a buffer that the host has made for reading only.
     ReadOnlyWrite,
+    /// A read of a buffer that the host has made for writing only.
+    WriteOnlyRead,
     /// An access at an address that is no multiple of the type's alignment.
     Misaligned,
     /// A division of integers by 0, or one that overflows.
@@ -59,6 +61,7 @@ impl FaultClass {
             FaultClass::OutOfBounds => "out-of-bounds",
             FaultClass::NullAccess => "null-access",
             FaultClass::ReadOnlyWrite => "read-only-write",
+            FaultClass::WriteOnlyRead => "write-only-read",
             FaultClass::Misaligned => "misaligned",
             FaultClass::Division => "division",
             FaultClass::NonTermination => "non-termination",
@@ -74,6 +77,7 @@ impl FaultClass {
             FaultClass::OutOfBounds => "access out of bounds",
             FaultClass::NullAccess => "access through a null pointer",
             FaultClass::ReadOnlyWrite => "write to read-only memory",
+            FaultClass::WriteOnlyRead => "read of write-only memory",
             FaultClass::Misaligned => "misaligned access",
             FaultClass::Division => "division that traps",
             FaultClass::NonTermination => "loop without end",

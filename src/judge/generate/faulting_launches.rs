@@ -27,6 +27,7 @@ pub fn describe_faults(table: &NativeTable, interface: &Interface, all: &[Simula
             FaultKind::Uninitialised
             | FaultKind::NonTermination
             | FaultKind::Trap
+            | FaultKind::WriteOnlyRead
             | FaultKind::BeyondInner
             | FaultKind::BeyondRow
             | FaultKind::BarrierFlags

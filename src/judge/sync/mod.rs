@@ -1,5 +1,5 @@
 //! Verdicts on synchronisation. From the simulator's observations to findings: `findings`, `divergence_cause`,
-//! `messages`. Schedules and the differences between them: `exec`'s `schedule_families`, `outcomes`, `scheduling`. The
+//! `messages`; names of what races come from: `causes`, `race_facts`, `lockstep`. Schedules and the differences between them: `exec`'s `schedule_families`, `outcomes`, `scheduling`. The
 //! check of a kernel's inputs: `exploration`, `checking`, `solved_inputs`, `redundancy`, `reproduction`; its first pass
 //! on a device: `device_pass`, `device_findings`, `confirmation`; `budget` and `pool` divide time and threads; `join`
 //! joins the checks of tests with different values of specialisation constants. What a clean run stands for:
@@ -10,6 +10,7 @@
 
 pub mod amplification;
 pub mod budget;
+mod causes;
 mod check_options;
 pub mod checking;
 pub mod conditions;
@@ -22,10 +23,12 @@ pub mod findings;
 mod information_flow;
 pub mod inputs;
 pub mod join;
+mod lockstep;
 pub mod messages;
 pub mod outcomes;
 pub mod pool;
 pub mod proofs;
+mod race_facts;
 mod redundancy;
 pub mod reproduction;
 pub mod schedule_independence;

@@ -103,6 +103,7 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
         | FaultKind::BeyondInner
         | FaultKind::Null
         | FaultKind::ReadOnlyWrite
+        | FaultKind::WriteOnlyRead
         | FaultKind::Misaligned
         | FaultKind::UnawaitedCopy
         | FaultKind::Division

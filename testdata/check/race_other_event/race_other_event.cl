@@ -1,6 +1,7 @@
 // Both tiles are copied, but only the second copy is waited for before both are used; the first is waited for too late.
 // expect: racy
 // finding A: data-race intra-group local weights
+// cause A: copy-in-flight
 kernel void weighted(global const float *in, global const float *factors, global float *out) {
     local float values[8], weights[8];
     size_t l = get_local_id(0), n = get_local_size(0);

@@ -90,7 +90,10 @@ rules! {
         "An access goes through a null pointer. Test the pointer first, or pass a buffer.";
     READ_ONLY_WRITE = "read-only-write", Error, "check.md", ["memory", "external/cwe/cwe-123"],
         "Write to read-only memory",
-        "A write goes to constant memory. What it does differs between devices. Write to global memory instead.";
+        "A write goes to constant memory, or to a buffer that the host has made with CL_MEM_READ_ONLY. What it does differs between devices. Write to other memory, or make the buffer with CL_MEM_READ_WRITE.";
+    WRITE_ONLY_READ = "write-only-read", Error, "check.md", ["memory", "external/cwe/cwe-908"],
+        "Read of write-only memory",
+        "A kernel reads a buffer that the host has made with CL_MEM_WRITE_ONLY. What it reads differs between devices. Make the buffer with CL_MEM_READ_WRITE.";
     MISALIGNED = "misaligned", Error, "check.md", ["memory", "external/cwe/cwe-188"],
         "Misaligned access",
         "An access is at an address that is not aligned for its type, which OpenCL leaves undefined. Use vload and vstore, or align the address.";

@@ -129,8 +129,10 @@ pub enum FaultKind {
     OutsideMask,
     /// Within the first 4096 bytes of the address space.
     Null,
-    /// A write to constant memory.
+    /// A write to constant memory, or to a buffer that the host has made for reading only.
     ReadOnlyWrite,
+    /// A read of a buffer that the host has made for writing only.
+    WriteOnlyRead,
     /// At an address that is no multiple of the type's alignment.
     Misaligned,
     /// A read of local memory that no work-item of the group has written.
@@ -157,6 +159,7 @@ impl FaultKind {
             FaultKind::BarrierFlags | FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => None,
             FaultKind::Null => Some(FaultClass::NullAccess),
             FaultKind::ReadOnlyWrite => Some(FaultClass::ReadOnlyWrite),
+            FaultKind::WriteOnlyRead => Some(FaultClass::WriteOnlyRead),
             FaultKind::Misaligned => Some(FaultClass::Misaligned),
             FaultKind::UnawaitedCopy => Some(FaultClass::UnawaitedCopy),
             FaultKind::Uninitialised => Some(FaultClass::Uninitialised),

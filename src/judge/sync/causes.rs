@@ -14,7 +14,7 @@ pub struct Facts {
     pub updates: bool,
     /// Which barrier stands between them in the source.
     pub between: Option<Between>,
-    /// The race is gone if the work-items of a warp make each step together, although the group has several warps.
+    /// The race is gone if the work-items of a warp make each step together, although the group has more than two.
     pub gone_in_lockstep: bool,
 }
 

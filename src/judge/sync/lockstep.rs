@@ -12,8 +12,8 @@ use super::findings::Found;
 /// The number of work-items of a warp, as most programs that rely on lockstep have it.
 const WARP: u32 = 32;
 
-/// Names a race that lockstep would order in the largest group that shows it. Groups of one warp say nothing: there,
-/// lockstep orders what a forgotten barrier would.
+/// Names a race that lockstep would order in the largest group that shows it. Groups of one or two warps say nothing:
+/// there, lockstep orders what a forgotten barrier would, also in a sum by halves, of which only one warp does the rest.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].
@@ -31,7 +31,7 @@ pub fn name<S: Simulate>(
     let items = |input: usize| cases[input].launch.range.decided().local.iter().product::<u64>();
     let is_whole = |input: &usize| explored[*input].simulation.sampled.is_none();
     let largest = found.shown_by().filter(is_whole).max_by_key(|input| (items(*input), std::cmp::Reverse(*input)));
-    let Some(input) = largest.filter(|input| items(*input) > u64::from(WARP)) else { return Ok(()) };
+    let Some(input) = largest.filter(|input| items(*input) > 2 * u64::from(WARP)) else { return Ok(()) };
     let case = &cases[input];
     let options = SimulationOptions {
         schedule: case.launch.schedule.clone(),

@@ -75,7 +75,8 @@ pub struct BufferSpec {
     pub size: Option<At<NonZeroU64>>,
     /// Whether the argument is an SVM pointer, which reaches the whole allocation, before `offset`, too.
     pub svm: Option<At<bool>>,
-    /// What kernels may do with the argument, as the host has said when it made the buffer; if absent, read and write it.
+    /// What kernels may do with the argument, as the host has said when it made the buffer; if absent, read and write
+    /// it.
     pub access: Option<At<BufferAccess>>,
     /// Zero-initialised elements added before and after the buffer, so that devices may access them.
     pub margin: Option<At<u64>>,

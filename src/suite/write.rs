@@ -236,7 +236,7 @@ impl Writer<'_> {
                 ArgSource::Parameter => self.argument(arg.position, test, interface)?,
                 // Written as part of its struct.
                 ArgSource::Member { .. } => continue,
-                ArgSource::Variable { initial } => {
+                ArgSource::Variable { initial, .. } => {
                     let is_initial = matches!(value, ArgValue::Buffer(bytes) if bytes == initial);
                     let is_expected = test.expectations.iter().any(|e| e.position == arg.position);
                     if !is_initial || is_expected {

@@ -2,6 +2,7 @@
 //!
 //! Pure: `docs/causes.md` explains each name.
 
+use kassay_ir::kernel::builtins::{self, Family};
 use kassay_results::result::causes::Cause;
 use kassay_results::result::check::{Access, Mode, Scope};
 
@@ -44,7 +45,7 @@ impl Pair<'_> {
     }
 
     fn copies(&self) -> bool {
-        let is_copy = |name: &str| name.starts_with("async_work_group");
+        let is_copy = |name: &str| builtins::family(name) == Some(Family::AsyncCopy);
         self.count(|access| access.builtin.as_deref().is_some_and(is_copy)) > 0
     }
 }

@@ -13,7 +13,8 @@ use super::findings::Found;
 const WARP: u32 = 32;
 
 /// Names a race that lockstep would order in the largest group that shows it. Groups of one or two warps say nothing:
-/// there, lockstep orders what a forgotten barrier would, also in a sum by halves, of which only one warp does the rest.
+/// there, lockstep orders what a forgotten barrier would, also in a sum by halves, of which only one warp does the
+/// rest.
 ///
 /// # Errors
 /// As of [`Simulate::simulate`].

@@ -168,8 +168,8 @@ pub enum Verdict {
     Racy,
     /// Work-items wait at a barrier that others of their group do not reach.
     Divergent,
-    /// An access out of bounds, through a null pointer, misaligned, or other than the memory is for; a division that traps; a
-    /// loop that does not end; an assertion that fails; an asynchronous copy that nothing waits for.
+    /// An access out of bounds, through a null pointer, misaligned, or other than the memory is for; a division that
+    /// traps; a loop that does not end; an assertion that fails; an asynchronous copy that nothing waits for.
     MemoryFault,
     /// Something was found, but nothing in launches that keep to a condition (`condition`); those that show it are
     /// launches that kassay made.

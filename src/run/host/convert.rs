@@ -101,7 +101,7 @@ impl Conversion<'_> {
                     None => return Err(OTHER_INTERFACE),
                 },
                 // What it held before is not known; mostly it is what its initialiser says.
-                ArgSource::Variable { initial } => ArgValue::Buffer(Arc::clone(initial)),
+                ArgSource::Variable { initial, .. } => ArgValue::Buffer(Arc::clone(initial)),
                 ArgSource::Member { .. } => return Err(INDIRECT),
             };
             args.push(value);

@@ -11,8 +11,8 @@ use crate::llvm::{DataLayout, Function, Global, Inst, Node, Opcode, Operand, Typ
 pub type Contents = HashMap<String, Vec<u8>>;
 
 /// Makes the kernel store the addresses that `variables` begin with, which then begin with zeros; their contents are
-/// returned. Variables to which functions store are left as they are: one work-item's address might replace what another
-/// has stored.
+/// returned. Variables to which functions store are left as they are: one work-item's address might replace what
+/// another has stored.
 pub fn store<'m>(view: View<'m>, kernel: Function<'m>, variables: &[Global<'m>]) -> Contents {
     let mut all = Contents::new();
     let layout = view.layout();

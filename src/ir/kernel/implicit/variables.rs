@@ -82,7 +82,7 @@ fn turn<'m>(
     // A pointer to const may be cast; this memory is what no kernel may write.
     let space = if is_const { AddressSpace::Constant } else { AddressSpace::Global };
     let kind = ArgKind::Buffer { element, space };
-    let source = ArgSource::Variable { initial: Arc::new(initial) };
+    let source = ArgSource::Variable { initial: Arc::new(initial), has_addresses };
     interface.args.push(Arg { is_const, ..arg(label, position, source, type_name, kind, evidence) });
     Ok(())
 }
@@ -228,6 +228,11 @@ fn write<'m>(value: Value<'m>, layout: DataLayout<'m>, out: &mut [u8]) -> Option
     }
 }
 
+/// Returns whether a value is a constant that nothing uses but others such.
+fn is_dead(value: Value<'_>) -> bool {
+    value.as_instruction().is_none() && !value.is_global() && value.users().into_iter().all(is_dead)
+}
+
 /// A parameter in the place of a variable.
 #[derive(Clone, Copy)]
 struct Parameter<'a> {
@@ -276,7 +281,7 @@ fn add_parameter<'m>(view: View<'m>, kernel: &str, variable: Global<'m>, paramet
         unsafe { new.replace_old(Function::last_param) };
     }
     let users = variable.users();
-    if users.into_iter().all(|user| user.users().is_empty() && user.as_instruction().is_none()) {
+    if users.into_iter().all(is_dead) {
         // SAFETY: what is left of its uses are constants that nothing uses, and no handle of one is kept.
         unsafe {
             variable.value().replace_constant(variable.ty().poison());

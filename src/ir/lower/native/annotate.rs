@@ -25,7 +25,8 @@ pub fn builtin<'m>(view: View<'m>, f: Function<'m>, name: &str) {
     }
 }
 
-/// Removes all marks, which may come with a kernel, from its module, except that stores of initial values need no check.
+/// Removes all marks, which may come with a kernel, from its module, except that stores of initial values need no
+/// check.
 pub fn forget(view: View<'_>) {
     let kinds = [mark::BUILTIN, mark::TRUSTED, mark::PROOF].map(|kind| view.metadata_kind(kind));
     let begins = view.metadata_kind(mark::BEGINS);

@@ -4,8 +4,7 @@ use kassay_model::native::abi::Extent;
 use kassay_suite::launch::BufferAccess;
 
 use super::launch::Home;
-use super::lookup::breach;
-use super::program::{NONE, Site};
+use super::program::{NONE, Site, breach};
 use super::shadow::{CheckKind, FastPath, Part, Shadow};
 
 /// A site whose pointer can only come from one object.

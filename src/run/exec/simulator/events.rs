@@ -71,8 +71,8 @@ impl Events {
         self.pending.push(Pending { event: self.copied, site });
     }
 
-    /// Called when all work-items have waited. Returns the events that some of them waited for, ascending; `None` if those
-    /// of the first are unknown, and may be all.
+    /// Called when all work-items have waited. Returns the events that some of them waited for, ascending; `None` if
+    /// those of the first are unknown, and may be all.
     pub fn waited(&mut self) -> Option<&[u64]> {
         if let (Some(awaited), false) = (&mut self.awaited, self.beside.is_empty()) {
             awaited.append(&mut self.beside);

@@ -39,8 +39,8 @@ impl Region {
     }
 }
 
-/// Where an object lies: which object owns the memory, and the offset in it at which this one begins, in bytes; and what
-/// the kernel may do with it.
+/// Where an object lies: which object owns the memory, and the offset in it at which this one begins, in bytes; and
+/// what the kernel may do with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Home {
     pub owner: u32,

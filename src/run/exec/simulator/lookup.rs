@@ -1,12 +1,11 @@
 //! Finds out what an address refers to, among the memory that a work-item may access.
 
 use kassay_model::native::abi::private;
-use kassay_model::native::table::{Mode, Space};
-use kassay_suite::launch::BufferAccess;
+use kassay_model::native::table::Space;
 
 use super::item_ref::ItemRef;
 use super::observation::FaultKind;
-use super::program::{NONE, Site, writes};
+use super::program::{NONE, Site, breach, writes};
 use super::shadow::Place;
 
 /// The first bytes of the address space, where null pointers lead.
@@ -121,15 +120,6 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
     }
     let (object, offset) = near.map_or((None, 0), |(object, offset)| (Some(object), offset));
     Lookup::Fault(FaultKind::OutOfBounds, object, offset)
-}
-
-/// What is wrong with an access to a buffer that the host has made for such accesses only.
-pub fn breach(allowed: BufferAccess, mode: Mode) -> Option<FaultKind> {
-    match allowed {
-        BufferAccess::ReadOnly if writes(mode) => Some(FaultKind::ReadOnlyWrite),
-        BufferAccess::WriteOnly if mode != Mode::Write => Some(FaultKind::WriteOnlyRead),
-        _ => None,
-    }
 }
 
 /// Returns the kind of memory that an address belongs to; addresses close to an object count as its own, because

@@ -175,8 +175,8 @@ impl FaultKind {
 pub struct SimulatorFault {
     /// The kind of the fault.
     pub kind: FaultKind,
-    /// Index into the part of the table that belongs to `kind`: accesses, divisions, traps, loops, or barriers (for what
-    /// all work-items of a group or warp do together).
+    /// Index into the part of the table that belongs to `kind`: accesses, divisions, traps, loops, or barriers (for
+    /// what all work-items of a group or warp do together).
     pub site: u32,
     /// Global id of the first work-item that committed it.
     pub global_id: [u64; 3],

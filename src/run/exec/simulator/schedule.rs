@@ -220,8 +220,8 @@ fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
     }
 }
 
-/// Records the asynchronous copies that a group has not waited for when all its work-items have ended. OpenCL leaves open
-/// what such a kernel does (OpenCL C 3.0, 6.15.11).
+/// Records the asynchronous copies that a group has not waited for when all its work-items have ended. OpenCL leaves
+/// open what such a kernel does (OpenCL C 3.0, 6.15.11).
 fn note_unawaited_copies(run: &mut RunState, slot: &GroupSlot) {
     for site in slot.events.unawaited() {
         run.faults.note(slot.ids(0), FaultKind::UnawaitedCopy, site, None, 0);

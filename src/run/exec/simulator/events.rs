@@ -140,7 +140,7 @@ mod tests {
     fn copies_are_pending_until_their_events_are_waited_for() {
         let mut events = Events::default();
         events.begin(0);
-        let mut copy = |events: &mut Events, event, site| {
+        let copy = |events: &mut Events, event, site| {
             events.copy([1, 2, 3, 4, 1, 1, event]);
             events.started(site);
             events.current_event()

@@ -1,5 +1,6 @@
 //! Leaves the padding out of copies of structs: what lies between members has no value, and need not be initialised.
 
+use std::iter;
 use std::ops::Range;
 
 use kassay_model::native::abi::mark;
@@ -31,7 +32,7 @@ pub fn separate<'m>(view: View<'m>, function: Function<'m>) {
         }
         let mut parts = Parts { layout: view.layout(), all: Vec::new() };
         let is_known = copied(view.layout(), call, bytes).is_some_and(|ty| parts.add(ty, 0).is_some());
-        let of_type = if is_known { parts.all } else { vec![0..bytes] };
+        let of_type = if is_known { parts.all } else { iter::once(0..bytes).collect() };
         // The type has explicit members for some of the padding, and clang takes arrays for one member.
         let parts = match copied_members::of_copy(view, call) {
             Some(of_clang) => common(&of_type, &of_clang),

@@ -97,6 +97,7 @@ pub(super) fn with_probes(
     slots: SlotsOf,
     mcdc: bool,
 ) -> Result<Vec<WovenCode>> {
+    kernels.iter().try_for_each(|kernel| refuse_addresses(&kernel.interface))?;
     if mcdc {
         kernels = kernels.iter().map(KernelUnderTest::with_vectors).collect::<Result<_>>()?;
     }
@@ -119,11 +120,27 @@ pub(super) fn with_probes(
     Ok(kernels.iter().zip(maps).map(woven).collect())
 }
 
+/// Refuses kernels that store addresses in variables when they begin: in a host program others may have stored there
+/// before, and what is there would be lost.
+fn refuse_addresses(interface: &Interface) -> Result<()> {
+    let has_addresses =
+        |arg: &&kassay_model::interface::Arg| matches!(arg.source, ArgSource::Variable { has_addresses: true, .. });
+    match interface.args.iter().find(has_addresses) {
+        Some(arg) => Err(Error::caller(format!(
+            "the program-scope variable `{}` begins with an address, which only the program itself can keep from launch to launch",
+            arg.label()
+        ))
+        .help("store the address in a kernel, or test the kernel with a suite")),
+        None => Ok(()),
+    }
+}
+
 /// Weaves mutants or guards into a kernel and returns its modules with their map.
 ///
 /// # Errors
 /// `Internal` if it cannot be woven or lowered.
 pub(super) fn woven(weaving: &Weaving<'_, '_>, purpose: GuardedPurpose) -> Result<WovenCode> {
+    refuse_addresses(&weaving.under_test.interface)?;
     let mut map = weaving.file.empty_map(weaving.under_test, purpose.into());
     let (mut modules, mut reach) = (Vec::new(), Vec::new());
     match purpose {
@@ -373,7 +390,7 @@ fn arguments(interface: &Interface) -> Vec<Arg> {
     let origin = |source: &ArgSource| match source {
         ArgSource::Parameter => Origin::Parameter,
         ArgSource::Member { parameter, offset, .. } => Origin::Member { parameter: *parameter, offset: *offset },
-        ArgSource::Variable { initial } => Origin::Variable {
+        ArgSource::Variable { initial, .. } => Origin::Variable {
             size: initial.len() as u64,
             initial: match initial.iter().all(|byte| *byte == 0) {
                 true => String::new(),

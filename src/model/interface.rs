@@ -333,8 +333,11 @@ pub enum ArgSource {
     },
     /// A program-scope variable in global memory (OpenCL C 2.0, 6.5.1), with its contents when the program is loaded.
     Variable {
-        /// The contents when the program is loaded.
+        /// The contents when the program is loaded, with zeros in the place of addresses.
         initial: Arc<Vec<u8>>,
+        /// Whether it begins with addresses of other variables, which the kernel stores when it begins.
+        #[serde(default)]
+        has_addresses: bool,
     },
 }
 

@@ -279,8 +279,7 @@ fn buffer(
         None => loader.load(origin, request)?,
     };
     let view = views::View { uninitialised: is_uninitialised, ..views::of_buffer(spec) };
-    let place = views::ViewKeys { offset: spec.offset.as_ref(), size: spec.size.as_ref(), svm: spec.svm.as_ref() };
-    views::check(loader, context.arg, &view, &place, data.bytes.len() as u64)?;
+    views::check(loader, context.arg, &view, &views::keys_of_buffer(spec), data.bytes.len() as u64)?;
     let written = space != AddressSpace::Constant;
     let margin = match &spec.margin {
         Some(given) if given.value > MAX_MARGIN => {

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::de::{At, read};
 use super::document::{Node, Source, Value};
+use super::launch::BufferAccess;
 
 /// `|actual - expected| <= abs + rel * |expected|`; applies to floats only.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -33,6 +34,8 @@ pub struct SameSpec {
     pub size: Option<At<NonZeroU64>>,
     /// Whether the argument is an SVM pointer, which reaches the whole allocation.
     pub svm: Option<At<bool>>,
+    /// What kernels may do with the argument; if absent, read and write it.
+    pub access: Option<At<BufferAccess>>,
 }
 
 /// The bytes of an argument by value, whatever its type.
@@ -72,6 +75,9 @@ pub struct BufferSpec {
     pub size: Option<At<NonZeroU64>>,
     /// Whether the argument is an SVM pointer, which reaches the whole allocation, before `offset`, too.
     pub svm: Option<At<bool>>,
+    /// What kernels may do with the argument, as the host has said when it made the buffer; if absent, read and write
+    /// it.
+    pub access: Option<At<BufferAccess>>,
     /// Zero-initialised elements added before and after the buffer, so that devices may access them.
     pub margin: Option<At<u64>>,
     /// Expected contents afterwards; if absent, the unmutated kernel's output is the reference.
@@ -100,6 +106,7 @@ impl BufferSpec {
             offset: None,
             size: None,
             svm: None,
+            access: None,
             margin: None,
             expect: None,
             tolerance: ToleranceSpec::default(),

@@ -36,8 +36,10 @@ pub enum FaultClass {
     OutOfBounds,
     /// An access through a null pointer.
     NullAccess,
-    /// A write to constant memory.
+    /// A write to constant memory, or to a buffer that the host has made for reading only.
     ReadOnlyWrite,
+    /// A read of a buffer that the host has made for writing only.
+    WriteOnlyRead,
     /// An access at an address that is no multiple of the type's alignment.
     Misaligned,
     /// A division of integers by 0, or one that overflows.
@@ -46,6 +48,8 @@ pub enum FaultClass {
     NonTermination,
     /// An assertion that fails, or another trap.
     Assertion,
+    /// An asynchronous copy for whose event nothing waits.
+    UnawaitedCopy,
     /// A read of local memory that no work-item of the group has written.
     Uninitialised,
 }
@@ -57,10 +61,12 @@ impl FaultClass {
             FaultClass::OutOfBounds => "out-of-bounds",
             FaultClass::NullAccess => "null-access",
             FaultClass::ReadOnlyWrite => "read-only-write",
+            FaultClass::WriteOnlyRead => "write-only-read",
             FaultClass::Misaligned => "misaligned",
             FaultClass::Division => "division",
             FaultClass::NonTermination => "non-termination",
             FaultClass::Assertion => "assertion",
+            FaultClass::UnawaitedCopy => "unawaited-copy",
             FaultClass::Uninitialised => "uninitialised",
         }
     }
@@ -71,10 +77,12 @@ impl FaultClass {
             FaultClass::OutOfBounds => "access out of bounds",
             FaultClass::NullAccess => "access through a null pointer",
             FaultClass::ReadOnlyWrite => "write to read-only memory",
+            FaultClass::WriteOnlyRead => "read of write-only memory",
             FaultClass::Misaligned => "misaligned access",
             FaultClass::Division => "division that traps",
             FaultClass::NonTermination => "loop without end",
             FaultClass::Assertion => "failed assertion",
+            FaultClass::UnawaitedCopy => "asynchronous copy that nothing waits for",
             FaultClass::Uninitialised => "read of uninitialised memory",
         }
     }

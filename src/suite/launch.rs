@@ -114,6 +114,32 @@ pub enum ArgValue {
     },
 }
 
+/// What kernels may do with a buffer, as the host has said when it made it (`clCreateBuffer`).
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum BufferAccess {
+    /// Read and write it.
+    #[default]
+    ReadWrite,
+    /// Read it (`CL_MEM_READ_ONLY`).
+    ReadOnly,
+    /// Write to it (`CL_MEM_WRITE_ONLY`).
+    WriteOnly,
+}
+
+impl BufferAccess {
+    /// Returns the name as spelt in suites.
+    pub fn name(self) -> &'static str {
+        match self {
+            BufferAccess::ReadWrite => "read-write",
+            BufferAccess::ReadOnly => "read-only",
+            BufferAccess::WriteOnly => "write-only",
+        }
+    }
+}
+
 /// The part of a memory that a buffer argument is. By default, the argument is all of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct View {
@@ -126,6 +152,9 @@ pub struct View {
     pub svm: bool,
     /// Whether nothing was written to the memory before the launch. Only of an argument that holds the memory.
     pub uninitialised: bool,
+    /// What kernels may do with the argument.
+    #[serde(default)]
+    pub access: BufferAccess,
 }
 
 impl View {

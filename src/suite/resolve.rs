@@ -355,7 +355,7 @@ impl Suite {
                         None => return Err(implicit::missing_pointer_error(loader, &spec.fields.span, arg)),
                     });
                 }
-                ArgSource::Variable { initial } => {
+                ArgSource::Variable { initial, .. } => {
                     let spec = test.variables.iter().find(|(key, _)| key.value == arg.label());
                     all.push(match spec {
                         Some((key, form)) => (key.clone(), form.clone().with_contents(initial)),

@@ -8,7 +8,7 @@ use kassay_model::interface::{Arg, ArgKind, POINTER_BYTES, Struct, Type};
 use super::buffer_format::{BufferSpec, SameSpec};
 use super::data::Loader;
 use super::de::At;
-pub use super::launch::View;
+pub use super::launch::{BufferAccess, View};
 
 /// The keys that say where an argument lies in its memory.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,8 @@ pub struct ViewKeys<'a> {
     pub size: Option<&'a At<NonZeroU64>>,
     /// Whether it is an SVM pointer.
     pub svm: Option<&'a At<bool>>,
+    /// What kernels may do with it.
+    pub access: Option<&'a At<BufferAccess>>,
 }
 
 impl ViewKeys<'_> {
@@ -28,13 +30,20 @@ impl ViewKeys<'_> {
             size: self.size.map(|at| at.value.get()),
             svm: self.svm.is_some_and(|at| at.value),
             uninitialised: false,
+            access: self.access.map_or_else(BufferAccess::default, |at| at.value),
         }
     }
 }
 
 /// Returns the part that the keys of a buffer name.
 pub fn of_buffer(spec: &BufferSpec) -> View {
-    ViewKeys { offset: spec.offset.as_ref(), size: spec.size.as_ref(), svm: spec.svm.as_ref() }.view()
+    keys_of_buffer(spec).view()
+}
+
+/// Returns the keys that say where a buffer lies in its memory.
+pub fn keys_of_buffer(spec: &BufferSpec) -> ViewKeys<'_> {
+    let BufferSpec { offset, size, svm, access, .. } = spec;
+    ViewKeys { offset: offset.as_ref(), size: size.as_ref(), svm: svm.as_ref(), access: access.as_ref() }
 }
 
 /// Returns the part of another argument's memory that the keys name; [`check_same`] checks it.
@@ -43,7 +52,8 @@ pub fn of_same(spec: &SameSpec) -> View {
 }
 
 fn keys_of_same(spec: &SameSpec) -> ViewKeys<'_> {
-    ViewKeys { offset: spec.offset.as_ref(), size: spec.size.as_ref(), svm: spec.svm.as_ref() }
+    let SameSpec { offset, size, svm, access, .. } = spec;
+    ViewKeys { offset: offset.as_ref(), size: size.as_ref(), svm: svm.as_ref(), access: access.as_ref() }
 }
 
 /// Checks the part that `arg` is of the memory of another argument, of `len` bytes.
@@ -110,6 +120,7 @@ pub fn check_null(loader: &Loader<'_>, spec: &BufferSpec) -> Result<()> {
         || spec.offset.is_some()
         || spec.size.is_some()
         || spec.uninitialised.is_some()
+        || spec.access.is_some()
         || spec.margin.is_some()
         || spec.len.as_ref().is_some_and(|len| len.value > 0);
     match (&spec.null, given) {

@@ -15,7 +15,7 @@ use super::arguments::Expectation;
 use super::declared;
 use super::faults::{self, AllowedFault};
 use super::image;
-use super::launch::{Addressing, ArgValue, Filter, ImageFormat, ImageShape, Launch, NdRange, View};
+use super::launch::{Addressing, ArgValue, BufferAccess, Filter, ImageFormat, ImageShape, Launch, NdRange, View};
 use super::npy;
 use super::scalar_layout::{self, Number};
 use super::schedule::Schedule;
@@ -236,7 +236,7 @@ impl Writer<'_> {
                 ArgSource::Parameter => self.argument(arg.position, test, interface)?,
                 // Written as part of its struct.
                 ArgSource::Member { .. } => continue,
-                ArgSource::Variable { initial } => {
+                ArgSource::Variable { initial, .. } => {
                     let is_initial = matches!(value, ArgValue::Buffer(bytes) if bytes == initial);
                     let is_expected = test.expectations.iter().any(|e| e.position == arg.position);
                     if !is_initial || is_expected {
@@ -416,6 +416,7 @@ fn view_entries(view: &View) -> Table {
         ("size", view.size.map(|size| number(size.into()))),
         ("svm", is_set(view.svm)),
         ("uninitialised", is_set(view.uninitialised)),
+        ("access", (view.access != BufferAccess::default()).then(|| text(view.access.name()))),
     ];
     all.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
     all

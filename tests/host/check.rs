@@ -151,6 +151,20 @@ fn a_launch_that_ends_the_program_is_checked() -> TestResult {
 }
 
 #[test]
+fn kernels_keep_to_what_buffers_are_made_for() -> TestResult {
+    let program = Program::compile(Path::new(&repository("tests/host/buffer_flags.c")))?;
+    let again = program.folder.path().join("again");
+    let (_, result) = checked(&program, &["--reproduce", again.to_str().unwrap_or_default()], &[])?;
+    let of = |name: &str| findings(kernel(&result, name));
+    assert_eq!(of("accumulate"), ["write-only-read - sums 2 launch 1"], "{result:#}");
+    assert_eq!(of("bump"), ["read-only-write - table 4 launch 1"], "{result:#}");
+    assert_eq!(kernel(&result, "copy")["verdict"], "clean", "{result:#}");
+    let suite = fs::read_to_string(again.join("bump/1/suite.toml"))?;
+    assert!(suite.contains("access = \"read-only\""), "{suite}");
+    Ok(())
+}
+
+#[test]
 fn findings_are_reproduced_by_suites() -> TestResult {
     let program = Program::of("overrun")?;
     let folder = program.folder.path().join("again");

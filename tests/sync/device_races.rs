@@ -23,6 +23,7 @@ const HANDED_OVER: &[(&str, &str)] = &[
     ("clean_async_copies", COPIES),
     ("clean_chained_groups", ORDERS),
     ("clean_copies_agree", COPIES),
+    ("clean_copies_in_flight", COPIES),
     ("clean_event_lists", COPIES),
     ("clean_fences", ORDERS),
     ("clean_image_copy", IMAGES),
@@ -39,6 +40,7 @@ const HANDED_OVER: &[(&str, &str)] = &[
     ("clean_warp_tiles", SUB_GROUPS),
     ("race_before_copy_is_done", COPIES),
     ("race_narrow_scope", ORDERS),
+    ("race_other_event", COPIES),
     ("race_warp_half_barrier", SUB_GROUPS),
     ("race_warp_vote_is_no_barrier", SUB_GROUPS),
 ];

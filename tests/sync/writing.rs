@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use inkwell::context::Context;
 use kassay_model::interface::Interface;
 use kassay_model::options::KernelOptions;
-use kassay_suite::launch::{ArgValue, Launch, NdRange, View};
+use kassay_suite::launch::{ArgValue, BufferAccess, Launch, NdRange, View};
 use kassay_suite::resolve::Suite;
 use kassay_suite::schedule::{Preemption, Schedule};
 use kassay_suite::write::{self, NewSuite, NewTest};
@@ -136,10 +136,16 @@ static SHARING: LazyLock<Interface> = LazyLock::new(|| {
 /// A part, aligned to `align` bytes, of a memory of `len` bytes.
 fn view(len: u64, align: u64, owns: bool) -> impl Strategy<Value = View> {
     let offset = (0..len.div_ceil(align).max(1)).prop_map(move |n| n * align);
-    (offset, any::<(Option<prop::sample::Index>, bool, bool)>()).prop_map(move |(offset, (size, svm, fresh))| {
+    let made = any::<(Option<prop::sample::Index>, bool, bool, u8)>();
+    (offset, made).prop_map(move |(offset, (size, svm, fresh, purpose))| {
         let rest = usize::try_from(len - offset).unwrap_or(0);
         let size = size.filter(|_| rest > 0 && !svm).map(|size| 1 + size.index(rest) as u64);
-        View { offset, size, svm, uninitialised: owns && fresh && len > 0 }
+        let access = match purpose % 3 {
+            1 if len > 0 => BufferAccess::ReadOnly,
+            2 if len > 0 => BufferAccess::WriteOnly,
+            _ => BufferAccess::ReadWrite,
+        };
+        View { offset, size, svm, uninitialised: owns && fresh && len > 0, access }
     })
 }
 

@@ -12,7 +12,7 @@ pub fn interfaces() -> [Interface; 2] {
     let mut implicit = arg(11, "p.next", "float*", buffer(Some(Type::Scalar(Scalar::F32)), AddressSpace::Global));
     implicit.source = ArgSource::Member { parameter: 4, offset: 16, path: vec![Step::Field("next".into())] };
     let mut variable = arg(12, "total", "int*", buffer(Some(Type::Scalar(Scalar::I32)), AddressSpace::Global));
-    variable.source = ArgSource::Variable { initial: Arc::new(vec![0; 8]) };
+    variable.source = ArgSource::Variable { initial: Arc::new(vec![0; 8]), has_addresses: false };
     let mut image = arg(7, "img", "image2d_t", ArgKind::Image(ImageKind::D2));
     image.access = Access::ReadOnly;
     let mut written = arg(8, "out", "image3d_t", ArgKind::Image(ImageKind::D3));

@@ -50,7 +50,7 @@ enum Argument {
     Value { bytes: String },
     Local { size: usize },
     Null,
-    Memory { memory: usize, offset: usize, size: usize },
+    Memory { memory: usize, offset: usize, size: usize, flags: u64 },
     Svm { memory: usize, offset: usize },
     Sampler { normalized: bool, addressing: u32, filter: u32 },
 }
@@ -125,7 +125,9 @@ unsafe fn argument(driver: &Driver, value: &Value) -> Argument {
         Value::Bytes(bytes) => Argument::Value { bytes: files::hex(bytes) },
         Value::Local(size) => Argument::Local { size: *size },
         Value::Null => Argument::Null,
-        Value::Memory { region, offset, size } => Argument::Memory { memory: *region, offset: *offset, size: *size },
+        Value::Memory { region, offset, size, flags } => {
+            Argument::Memory { memory: *region, offset: *offset, size: *size, flags: *flags }
+        }
         Value::Svm { region, offset } => Argument::Svm { memory: *region, offset: *offset },
         Value::Sampler(handle) => {
             let ask = |what: u32| {

@@ -25,8 +25,17 @@ pub enum Value {
     Bytes(Vec<u8>),
     Local(usize),
     Null,
-    Memory { region: usize, offset: usize, size: usize },
-    Svm { region: usize, offset: usize },
+    /// With the flags of the argument's own object, a sub-buffer perhaps.
+    Memory {
+        region: usize,
+        offset: usize,
+        size: usize,
+        flags: u64,
+    },
+    Svm {
+        region: usize,
+        offset: usize,
+    },
     Sampler(Handle),
 }
 
@@ -235,8 +244,12 @@ fn merge(state: &State, mut uses: Vec<Use>, arguments: &mut [Value], regions: &m
             }),
         }
         let region = regions.len() - 1;
-        arguments[argument] =
-            Value::Memory { region, offset: memory.origin - regions[region].start, size: memory.size };
+        arguments[argument] = Value::Memory {
+            region,
+            offset: memory.origin - regions[region].start,
+            size: memory.size,
+            flags: memory.flags,
+        };
     }
     Ok(())
 }
@@ -282,7 +295,7 @@ mod tests {
         let segment = |handle: usize, offset, length| Segment { buffer: handle as cl_mem, offset, length };
         assert_eq!(segments, &[segment(3000, 0, 60), segment(4000, 20, 40)]);
         let place = |value: &Value| match value {
-            Value::Memory { region, offset, size } => (*region, *offset, *size),
+            Value::Memory { region, offset, size, .. } => (*region, *offset, *size),
             _ => panic!(),
         };
         assert_eq!(arguments.iter().map(place).collect::<Vec<_>>(), [(1, 0, 50), (0, 0, 60), (0, 40, 60), (0, 45, 10)]);

@@ -199,7 +199,7 @@ impl Copies {
     /// stays.
     pub unsafe fn set(&mut self, kernel: cl_kernel, position: u32, value: &Value) -> Result<bool, Why> {
         let (region, offset, size) = match value {
-            Value::Memory { region, offset, size } => (*region, *offset, Some(*size)),
+            Value::Memory { region, offset, size, .. } => (*region, *offset, Some(*size)),
             Value::Svm { region, offset } => (*region, *offset, None),
             _ => return Ok(false),
         };

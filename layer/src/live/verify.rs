@@ -220,7 +220,7 @@ impl Trial {
     fn left(&self, region: usize, own: String, woven: String, replacement: &Replacement) -> Left {
         let recipe = replacement.recipe();
         let reaches = |(argument, from): (usize, &Argument)| match *value_of(from, &self.reached, &self.members)? {
-            Value::Memory { region: of, offset, size } if of == region => {
+            Value::Memory { region: of, offset, size, .. } if of == region => {
                 Some(Reaches { argument, offset, size: Some(size) })
             }
             Value::Svm { region: of, offset } if of == region => Some(Reaches { argument, offset, size: None }),

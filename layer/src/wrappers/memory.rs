@@ -5,10 +5,10 @@ use std::ffi::c_void;
 use opencl_sys::{
     CL_IMAGE_ARRAY_SIZE, CL_IMAGE_DEPTH, CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_FORMAT, CL_IMAGE_HEIGHT,
     CL_IMAGE_NUM_MIP_LEVELS, CL_IMAGE_NUM_SAMPLES, CL_IMAGE_WIDTH, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_COPY_HOST_PTR,
-    CL_MEM_FLAGS, CL_MEM_OFFSET, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USE_HOST_PTR, cl_addressing_mode, cl_bool,
-    cl_buffer_create_type, cl_command_queue, cl_context, cl_event, cl_filter_mode, cl_image_desc, cl_image_format,
-    cl_int, cl_mem, cl_mem_flags, cl_mem_properties, cl_pipe_properties, cl_sampler, cl_sampler_properties,
-    cl_svm_mem_flags, cl_uint,
+    CL_MEM_FLAGS, CL_MEM_OFFSET, CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_SIZE, CL_MEM_TYPE, CL_MEM_USE_HOST_PTR,
+    CL_MEM_WRITE_ONLY, cl_addressing_mode, cl_bool, cl_buffer_create_type, cl_command_queue, cl_context, cl_event,
+    cl_filter_mode, cl_image_desc, cl_image_format, cl_int, cl_mem, cl_mem_flags, cl_mem_properties,
+    cl_pipe_properties, cl_sampler, cl_sampler_properties, cl_svm_mem_flags, cl_uint,
 };
 
 use super::FreeCallback;
@@ -34,6 +34,9 @@ unsafe fn ask_image<T: Copy>(driver: &Driver, image: cl_mem, what: u32, zero: T)
     if status == 0 { value } else { zero }
 }
 
+/// The flags that say how kernels access an object.
+const ACCESS: cl_mem_flags = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+
 /// Remembers an object that the driver has just made, with what the driver tells of it.
 unsafe fn add(driver: &Driver, handle: cl_mem, kind: impl FnOnce() -> Kind) -> cl_mem {
     if handle.is_null() {
@@ -49,6 +52,9 @@ unsafe fn add(driver: &Driver, handle: cl_mem, kind: impl FnOnce() -> Kind) -> c
         let serial = state.serial();
         let has_host = flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR) != 0;
         let whole = state.memory.get(&key(parent)).filter(|_| !parent.is_null());
+        // Not every driver tells what a sub-buffer inherits.
+        let inherited = whole.filter(|_| flags & ACCESS == 0).map_or(0, |whole| whole.flags & ACCESS);
+        let flags = flags | inherited;
         let mut memory = Memory {
             references: 1,
             serial,

@@ -11,6 +11,7 @@ use inkwell::targets::TargetMachine;
 use kassay_base::error::{Error, Result};
 
 use super::builtins;
+use super::copied_members;
 use super::module::{kernels, listed};
 use super::parameters::only_called;
 use crate::llvm::{
@@ -272,8 +273,7 @@ pub fn keep_float_flags(view: View<'_>, given: u32) {
 }
 
 fn strip_tbaa(view: View<'_>) {
-    let kinds = [view.metadata_kind("tbaa"), view.metadata_kind("tbaa.struct")];
-    for inst in view.instructions() {
-        kinds.into_iter().for_each(|kind| inst.set_metadata(kind, None));
-    }
+    copied_members::mark_copies(view);
+    let kind = view.metadata_kind("tbaa");
+    view.instructions().into_iter().for_each(|inst| inst.set_metadata(kind, None));
 }

@@ -23,6 +23,7 @@ mod compile_cache;
 pub mod constant_switch;
 pub mod constant_uses;
 pub mod constructs;
+pub mod copied_members;
 pub mod cpp_names;
 pub mod cuda;
 mod debug_types;

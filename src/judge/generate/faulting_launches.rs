@@ -27,11 +27,13 @@ pub fn describe_faults(table: &NativeTable, interface: &Interface, all: &[Simula
             FaultKind::Uninitialised
             | FaultKind::NonTermination
             | FaultKind::Trap
+            | FaultKind::WriteOnlyRead
             | FaultKind::BeyondInner
             | FaultKind::BeyondRow
             | FaultKind::BarrierFlags
             | FaultKind::CopyArguments
             | FaultKind::EventLists
+            | FaultKind::UnawaitedCopy
             | FaultKind::OutsideMask => continue,
         };
         let path = path.or_else(|| Some(table.accesses.get(fault.site as usize)?.path));

@@ -70,7 +70,7 @@ impl UserConstraints {
         let arg = ArgConstraints { fuzz: true, role: None, size: None, value: None, least: None, greatest: None };
         let of = |a: &Arg| match &a.source {
             // Only earlier launches could have changed it.
-            ArgSource::Variable { initial } => {
+            ArgSource::Variable { initial, .. } => {
                 ArgConstraints { fuzz: false, value: Some(ArgValue::Buffer(Arc::clone(initial))), ..arg.clone() }
             }
             ArgSource::Parameter | ArgSource::Member { .. } => arg.clone(),

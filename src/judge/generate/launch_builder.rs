@@ -201,7 +201,7 @@ impl<'m> LaunchBuilder<'m> {
             }
         };
         let fixed = match &arg.source {
-            ArgSource::Variable { initial } => Some(Arc::clone(initial)),
+            ArgSource::Variable { initial, .. } => Some(Arc::clone(initial)),
             ArgSource::Parameter | ArgSource::Member { .. } => None,
         };
         Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: self.dictionary.clone(), fixed }
@@ -313,7 +313,7 @@ impl<'m> LaunchBuilder<'m> {
         if !matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) {
             return (0, None);
         }
-        if let ArgSource::Variable { initial } = &arg.source {
+        if let ArgSource::Variable { initial, .. } = &arg.source {
             return (initial.len() as u64, None);
         }
         let model = &self.model.args[position];

@@ -14,7 +14,7 @@ pub use super::check_options::CheckOptions;
 use super::exploration::Explored;
 pub use super::exploration::{Case, Simulate, explore};
 use super::findings::{self, Findings, Found, ObservedLaunch, Reader};
-use super::{messages, outcomes, pool, redundancy, schedule_families};
+use super::{lockstep, messages, outcomes, pool, redundancy, schedule_families};
 
 /// The result of a check.
 #[derive(Debug)]
@@ -107,9 +107,10 @@ pub fn judge<S: Simulate + Send>(
     let inputs: Vec<Input> = cases.iter().zip(&explored).map(|(case, e)| describe(case, e)).collect();
     let verdict = findings::verdict(found.iter().map(|f| &f.finding), inputs.iter().any(|i| i.completed));
     let racy = found.iter_mut().filter(|f| f.conflict.is_some()).take(options.witnesses);
+    let table = reader.table;
     pool::each(simulators, racy, |sim, found, _| {
-        let (case, explored) = (&cases[found.input], &explored[found.input]);
-        witness(sim, found, case, explored, options.budget)
+        witness(sim, found, &cases[found.input], &explored[found.input], options.budget)?;
+        lockstep::name(sim, table, found, (cases, &explored), options.budget)
     })?;
     let barriers = redundancy::barriers(simulators, reader, cases, &explored, &options)?;
     let by_atomics = cases.iter().zip(&explored).filter(|(_, e)| e.simulation.depends_on_atomics);
@@ -262,6 +263,7 @@ fn redundant(reader: &Reader<'_>, site: u32, barrier: &Barrier) -> Option<Found>
         finished: None,
         branch: None,
         message,
+        cause: None,
         input: None,
         inputs: barrier.reached,
         schedule: Default::default(),

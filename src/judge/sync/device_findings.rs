@@ -5,6 +5,7 @@ use kassay_model::native::table::SourcePlace;
 use kassay_results::result::Location;
 use kassay_results::result::check::{Access, Finding, FindingKind, Memory, Mode, Scope};
 
+use super::causes::{self, Facts};
 use super::checking::Case;
 use super::findings::{Reader, lines};
 use super::messages;
@@ -45,6 +46,7 @@ impl Described {
         let variable = object.map(|object| object.name.clone()).filter(|name| !name.is_empty());
         let memory = object.map(|o| if o.place.is_local() { Memory::Local } else { Memory::Global });
         let message = messages::race_on_device(&accesses, (variable.as_deref(), index), scope, device);
+        let cause = causes::cause(&accesses, Some(scope), Facts::default());
         let finding = Finding {
             kind: FindingKind::DataRace,
             scope: Some(scope),
@@ -58,6 +60,7 @@ impl Described {
             finished: None,
             branch: None,
             message,
+            cause,
             input: Some(case.name.clone()),
             inputs: 1,
             schedule: Default::default(),

@@ -16,7 +16,9 @@ use kassay_run::exec::simulator::observation::{
 };
 use kassay_suite::launch::{ArgValue, Launch};
 
+use super::causes::{self, Facts};
 use super::messages::{self, Extent};
+use super::race_facts;
 
 /// Information about the kernel that the simulator does not observe.
 pub struct Reader<'a> {
@@ -63,6 +65,8 @@ pub struct Found {
     pub input: usize,
     /// The example of a data race.
     pub conflict: Option<Conflict>,
+    /// What is known of that race besides its accesses.
+    pub(super) facts: Option<Facts>,
     shown_by: BTreeSet<usize>,
 }
 
@@ -80,7 +84,7 @@ impl Found {
 
     /// Creates a finding of the input at this position that the simulator has not shown.
     pub fn of_input(finding: Finding, input: usize) -> Found {
-        Found { finding, input, conflict: None, shown_by: BTreeSet::new() }
+        Found { finding, input, conflict: None, facts: None, shown_by: BTreeSet::new() }
     }
 }
 
@@ -106,16 +110,22 @@ impl Findings {
                 }
                 None => {
                     let shown_by = BTreeSet::from([observed.input]);
-                    self.0.insert(key, Found { finding, input: observed.input, conflict, shown_by });
+                    let conflicts = &observed.simulation.conflicts;
+                    let facts = conflict.as_ref().map(|race| race_facts::facts(reader.table, conflicts, race));
+                    self.0.insert(key, Found { finding, input: observed.input, conflict, facts, shown_by });
                 }
             }
         }
     }
 
-    /// Returns the findings in order, with the number of inputs that show each.
+    /// Returns the findings in order, with the number of inputs that show each, and races with their causes.
     pub fn finish(self) -> Vec<Found> {
         let count = |mut found: Found| {
             found.finding.inputs = found.shown_by.len() as u64;
+            if let Some(facts) = &mut found.facts {
+                facts.equal_values = found.finding.benign;
+                found.finding.cause = causes::cause(&found.finding.accesses, found.finding.scope, *facts);
+            }
             found
         };
         self.0.into_values().map(count).collect()
@@ -132,9 +142,11 @@ pub fn verdict<'a>(findings: impl IntoIterator<Item = &'a Finding>, completed: b
         FindingKind::OutOfBounds
         | FindingKind::NullAccess
         | FindingKind::ReadOnlyWrite
+        | FindingKind::WriteOnlyRead
         | FindingKind::Misaligned
         | FindingKind::Division
         | FindingKind::NonTermination
+        | FindingKind::UnawaitedCopy
         | FindingKind::Assertion => Some(Verdict::MemoryFault),
     });
     judged.min().unwrap_or(if completed { Verdict::Clean } else { Verdict::Unknown })
@@ -195,6 +207,8 @@ impl Reader<'_> {
                 FaultKind::Division,
                 FaultKind::NonTermination,
                 FaultKind::Trap,
+                FaultKind::UnawaitedCopy,
+                FaultKind::WriteOnlyRead,
                 FaultKind::BeyondInner,
                 FaultKind::BeyondRow,
             ];
@@ -309,8 +323,10 @@ impl Reader<'_> {
                 FindingKind::BarrierDivergence
             }
             FaultKind::Null => FindingKind::NullAccess,
+            FaultKind::WriteOnlyRead => FindingKind::WriteOnlyRead,
             FaultKind::ReadOnlyWrite => FindingKind::ReadOnlyWrite,
             FaultKind::Misaligned => FindingKind::Misaligned,
+            FaultKind::UnawaitedCopy => FindingKind::UnawaitedCopy,
             FaultKind::Uninitialised => FindingKind::Uninitialised,
             FaultKind::Division => FindingKind::Division,
             FaultKind::NonTermination => FindingKind::NonTermination,
@@ -326,7 +342,11 @@ impl Reader<'_> {
                 let path = self.table.traps.get(site).map_or(u32::MAX, |trap| trap.path);
                 (ids(self.place(path)), Object::default())
             }
-            FaultKind::BarrierFlags | FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => {
+            FaultKind::BarrierFlags
+            | FaultKind::CopyArguments
+            | FaultKind::EventLists
+            | FaultKind::UnawaitedCopy
+            | FaultKind::OutsideMask => {
                 let barrier = self.table.barriers.get(site);
                 let access = ids(self.place(barrier.map_or(u32::MAX, |b| b.path)));
                 (Access { builtin: barrier.map(|b| b.builtin.clone()), ..access }, Object::default())
@@ -387,6 +407,12 @@ impl Reader<'_> {
                 messages::assertion(&access, condition.map_or("", String::as_str), dims)
             }
             (Some(texel), Some(name)) => messages::texel(&access, name, texel, dims),
+            _ if fault.kind == FaultKind::WriteOnlyRead => {
+                messages::against_flag(&access, &object.words(), "CL_MEM_WRITE_ONLY", dims)
+            }
+            _ if fault.kind == FaultKind::ReadOnlyWrite && is_given && object.memory == Some(Memory::Global) => {
+                messages::against_flag(&access, &object.words(), "CL_MEM_READ_ONLY", dims)
+            }
             _ if kind == FindingKind::Uninitialised && object.memory == Some(Memory::Global) => {
                 messages::never_written(&access, &object.words(), dims)
             }
@@ -409,6 +435,7 @@ impl Reader<'_> {
             finished: None,
             branch: None,
             message,
+            cause: None,
             input: Some(observed.name.to_owned()),
             inputs: 1,
             schedule: observed.launch.schedule.clone(),

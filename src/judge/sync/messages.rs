@@ -146,6 +146,7 @@ pub fn fault(
         },
         FindingKind::NullAccess => format!("{who} {does} through a null pointer"),
         FindingKind::ReadOnlyWrite => format!("{who} {does} `{element}`, which is read-only"),
+        FindingKind::WriteOnlyRead => format!("{who} {does} `{element}`, which is write-only"),
         FindingKind::Misaligned => {
             let bytes = bytes.unwrap_or_else(|| "a value".to_owned());
             format!("{who} {does} {bytes} of `{element}` at an address that is not aligned for its type")
@@ -154,9 +155,19 @@ pub fn fault(
         FindingKind::Division => format!("{who} divides by zero, or the least integer by -1"),
         FindingKind::NonTermination => format!("{who} does not come to an end of this loop"),
         FindingKind::Assertion => format!("{who} traps"),
+        FindingKind::UnawaitedCopy => {
+            let builtin = access.builtin.as_deref().unwrap_or("async_work_group_copy");
+            format!("nothing waits for the event of this `{builtin}` before its work-group ends")
+        }
         // These have sentences of their own.
         FindingKind::DataRace | FindingKind::BarrierDivergence | FindingKind::RedundantBarrier => String::new(),
     }
+}
+
+/// Describes an access to a buffer that the host has made for other accesses only; `flag`: by this flag.
+pub fn against_flag(access: &Access, element: &str, flag: &str, dims: u32) -> String {
+    let who = access.global_id.map_or_else(|| "a work-item".to_owned(), |g| format!("work-item {}", id(g, dims)));
+    format!("{who} {} `{element}` of a buffer that the host has made with `{flag}`", verb(access.mode))
 }
 
 /// Describes an assertion that fails.

@@ -103,7 +103,9 @@ fn simulated(seen: Simulation, allows_faults: bool) -> Ended {
         | FaultKind::BeyondInner
         | FaultKind::Null
         | FaultKind::ReadOnlyWrite
+        | FaultKind::WriteOnlyRead
         | FaultKind::Misaligned
+        | FaultKind::UnawaitedCopy
         | FaultKind::Division
         | FaultKind::NonTermination
         | FaultKind::Trap => kind.class().map(FaultClass::indefinite),

@@ -416,6 +416,11 @@ pub mod mark {
     /// For accesses to a part of a vector: the vector's alignment, and the distance of the part from its beginning,
     /// both in bytes.
     pub const COMPONENT: &str = "kassay.component";
+    /// For stores of the addresses that variables of the program begin with: no work-item's own accesses. The only mark
+    /// that kernels have before anything is woven.
+    pub const BEGINS: &str = "kassay.begins";
+    /// For copies of structs: where the members lie, as first byte and end of each run of them.
+    pub const MEMBERS: &str = "kassay.members";
     /// For the values that are checked addresses, and for accesses to memory of kassay's own: contexts, the probe
     /// buffer. The node's string says which.
     pub const PROOF: &str = "kassay.proof";

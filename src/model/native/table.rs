@@ -181,6 +181,9 @@ pub struct BarrierSite {
     pub sub_group: bool,
     /// Sites of the same `barrier` in the source share this number.
     pub source: u32,
+    /// The memory that it orders between work-items, as `cl_mem_fence_flags`; `None` if only its run tells.
+    #[serde(default)]
+    pub flags: Option<u32>,
 }
 
 /// A back edge, or a division, or a fence.

@@ -7,6 +7,7 @@ use kassay_suite::schedule::Schedule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::causes::Cause;
 use super::proofs::Proof;
 pub use super::scope::Scope;
 use super::set::{InSet, SetResult};
@@ -167,8 +168,8 @@ pub enum Verdict {
     Racy,
     /// Work-items wait at a barrier that others of their group do not reach.
     Divergent,
-    /// An access out of bounds, through a null pointer, to read-only memory or misaligned; a division that traps; a
-    /// loop that does not end.
+    /// An access out of bounds, through a null pointer, misaligned, or other than the memory is for; a division that
+    /// traps; a loop that does not end; an assertion that fails; an asynchronous copy that nothing waits for.
     MemoryFault,
     /// Something was found, but nothing in launches that keep to a condition (`condition`); those that show it are
     /// launches that kassay made.
@@ -224,8 +225,10 @@ pub enum FindingKind {
     OutOfBounds,
     /// An access through a null pointer: to an address below 4096.
     NullAccess,
-    /// A write to constant memory.
+    /// A write to constant memory, or to a buffer that the host has made for reading only.
     ReadOnlyWrite,
+    /// A read of a buffer that the host has made for writing only.
+    WriteOnlyRead,
     /// An access at an address that is not aligned for its type.
     Misaligned,
     /// An integer division by zero, or of the least integer by -1.
@@ -234,6 +237,8 @@ pub enum FindingKind {
     NonTermination,
     /// An assertion that fails, or another trap (`__trap`, `__builtin_trap`).
     Assertion,
+    /// An asynchronous copy whose event nothing waits for before its work-group ends.
+    UnawaitedCopy,
     /// A read of local memory that no work-item of the group has written.
     Uninitialised,
     /// A barrier without which no explored input shows a conflict.
@@ -249,10 +254,12 @@ impl FindingKind {
             FindingKind::OutOfBounds => FaultClass::OutOfBounds.name(),
             FindingKind::NullAccess => FaultClass::NullAccess.name(),
             FindingKind::ReadOnlyWrite => FaultClass::ReadOnlyWrite.name(),
+            FindingKind::WriteOnlyRead => FaultClass::WriteOnlyRead.name(),
             FindingKind::Misaligned => FaultClass::Misaligned.name(),
             FindingKind::Division => FaultClass::Division.name(),
             FindingKind::NonTermination => FaultClass::NonTermination.name(),
             FindingKind::Assertion => FaultClass::Assertion.name(),
+            FindingKind::UnawaitedCopy => FaultClass::UnawaitedCopy.name(),
             FindingKind::Uninitialised => FaultClass::Uninitialised.name(),
             FindingKind::RedundantBarrier => "redundant-barrier",
         }
@@ -315,6 +322,9 @@ pub struct Finding {
     pub branch: Option<Branch>,
     /// Explanation in a sentence.
     pub message: String,
+    /// For races: what it comes from (docs/causes.md).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// Name of the first input that shows it.
     pub input: Option<String>,
     /// Number of inputs that show it.

@@ -25,6 +25,7 @@ macro_rules! kernel_commands {
 
 pub mod any;
 pub mod capture;
+pub mod causes;
 pub mod check;
 pub mod ci;
 pub mod compare;

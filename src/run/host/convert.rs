@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use kassay_model::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 use kassay_suite::compare::Tolerance;
 use kassay_suite::image::texel_type;
-use kassay_suite::launch::{ArgValue, Launch, NdRange, View};
+use kassay_suite::launch::{ArgValue, BufferAccess, Launch, NdRange, View};
 use kassay_suite::resolve::Expectation;
 
 use super::hexadecimal::hexadecimal;
@@ -101,7 +101,7 @@ impl Conversion<'_> {
                     None => return Err(OTHER_INTERFACE),
                 },
                 // What it held before is not known; mostly it is what its initialiser says.
-                ArgSource::Variable { initial } => ArgValue::Buffer(Arc::clone(initial)),
+                ArgSource::Variable { initial, .. } => ArgValue::Buffer(Arc::clone(initial)),
                 ArgSource::Member { .. } => return Err(INDIRECT),
             };
             args.push(value);
@@ -129,11 +129,11 @@ impl Conversion<'_> {
             (ArgKind::Buffer { .. }, Argument::Value { bytes }) if bytes.bytes().all(|digit| digit == b'0') => {
                 ArgValue::Buffer(Arc::default())
             }
-            (ArgKind::Buffer { .. }, Argument::Memory { memory, offset, size }) => {
+            (ArgKind::Buffer { .. }, Argument::Memory { memory, offset, size, flags }) => {
                 let whole = self.region(*memory)?.size;
                 let end = offset.checked_add(*size).filter(|end| *end <= whole).ok_or(DAMAGED)?;
                 let size = (end < whole).then_some(*size);
-                self.buffer(arg, *memory, View { offset: *offset, size, ..View::default() })?
+                self.buffer(arg, *memory, View { offset: *offset, size, access: access(*flags), ..View::default() })?
             }
             (ArgKind::Buffer { .. }, Argument::Svm { memory, offset }) => {
                 if *offset > self.region(*memory)?.size {
@@ -230,6 +230,15 @@ impl Conversion<'_> {
         }
         all.sort_by_key(|expectation| expectation.position);
         Ok(all)
+    }
+}
+
+/// What kernels may do with a buffer that was made with these flags (`CL_MEM_READ_ONLY`, `CL_MEM_WRITE_ONLY`).
+fn access(flags: u64) -> BufferAccess {
+    match flags & 0b111 {
+        0b010 => BufferAccess::WriteOnly,
+        0b100 => BufferAccess::ReadOnly,
+        _ => BufferAccess::ReadWrite,
     }
 }
 

@@ -207,6 +207,9 @@ pub enum Argument {
         memory: usize,
         offset: u64,
         size: u64,
+        /// `CL_MEM_FLAGS` of the buffer or image that the argument is.
+        #[serde(default)]
+        flags: u64,
     },
     /// A pointer into shared virtual memory, in bytes from the start of the region.
     Svm {

@@ -192,7 +192,7 @@ impl Declared {
                 return Err(self.source.error(&entry.name.span, what).help(help));
             };
             let element = self.types().of_elements(&entry.type_name)?;
-            let ArgSource::Variable { initial } = &arg.source else { continue };
+            let ArgSource::Variable { initial, .. } = &arg.source else { continue };
             let (size, bytes) = (element.size(), initial.len() as u64);
             if size == 0 || !bytes.is_multiple_of(size) {
                 let what =

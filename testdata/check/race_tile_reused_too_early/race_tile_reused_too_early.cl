@@ -1,6 +1,7 @@
 // The tile of the next round is written while others still read this one: the second barrier is missing.
 // expect: racy
 // finding A: data-race intra-group local tile
+// cause A: next-iteration
 kernel void rounds(global const int *in, global int *out, int count) {
     local int tile[16];
     size_t l = get_local_id(0), n = get_local_size(0);

@@ -101,13 +101,13 @@ fn variables_are_laid_out_and_checked() {
     let (a, granule) = object("a");
     assert_eq!((a.space, a.storage, a.element, granule), (Space::Local, Storage::Local { bytes: 6, offset: 0 }, 2, 2));
     let (b, granule) = object("b");
-    assert_eq!((b.storage, b.element, granule), (Storage::Local { bytes: 80, offset: 80 }, 16, 16));
+    assert_eq!((b.storage, b.element, granule), (Storage::Local { bytes: 80, offset: 65552 }, 16, 16));
     let (mine, _) = object("mine");
     assert_eq!((mine.space, mine.storage, mine.element), (Space::Private, Storage::Private { bytes: 16 }, 4));
     assert_eq!((object("given").0.space, object("given").1), (Space::Local, 1));
     assert_eq!(object("weights").0.space, Space::Constant);
     assert_eq!(object("out").1, 4);
-    assert_eq!(table.local_bytes, 160);
+    assert_eq!(table.local_bytes, 65632);
     let barriers: Vec<_> =
         table.barriers.iter().map(|b| (frames(&table, b.path), b.builtin.as_str(), b.source)).collect();
     assert_eq!(

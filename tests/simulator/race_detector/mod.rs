@@ -64,9 +64,12 @@ fn step(language: Language, sites: &[Site], [kind, a, b, c, d, e]: [u8; 6], grou
         4 if language.copies => {
             let cells = [1, 2][usize::from(b) % 2];
             let side = |x: u8| (u32::from(x) % 3, oracle::fits(u64::from(x / 3), cells));
-            Step::Copy { group, destination: side(c), source: side(d), cells }
+            Step::Copy { group, destination: side(c), source: side(d), cells, event: 1 + u64::from(e) % 3 }
         }
-        5 if language.copies => Step::Wait { group },
+        5 if language.copies => {
+            let first = 1 + u64::from(b) % 3;
+            Step::Wait { group, events: [first, (first + u64::from(c) % 2).min(3)] }
+        }
         _ => {
             let site = u32::from(c) % (sites.len() as u32 - 2);
             let cell = oracle::fits(u64::from(e), sites[site as usize].cells);

@@ -135,7 +135,8 @@ struct Builder<'a> {
     released: BTreeMap<(u32, u32), Vec<SyncOperation>>,
     /// By item: the releases, and the items that made them, which its atomic reads could acquire.
     read: BTreeMap<GroupItem, Vec<(SyncOperation, GroupItem)>>,
-    flights: BTreeMap<u32, Vec<usize>>,
+    /// By group: the copies that it has not waited for, by their events.
+    flights: BTreeMap<u32, Vec<(u64, usize)>>,
     /// By group: the last barrier's node, by memory.
     barriers: BTreeMap<(usize, u32), usize>,
 }
@@ -172,7 +173,7 @@ impl Builder<'_> {
                     self.released.entry((group, item)).or_default().push(half);
                 }
             }
-            Step::Copy { group, destination, source, cells } => {
+            Step::Copy { group, destination, source, cells, event: copied } => {
                 self.graph.nodes += 1;
                 let node = self.graph.nodes;
                 for memory in 0..2 {
@@ -184,7 +185,7 @@ impl Builder<'_> {
                 for (site, (object, cell)) in [(read, source), (write, destination)] {
                     let granule = u64::from(self.program.objects[object as usize].1);
                     let range = (cell * granule, (cell + cells) * granule);
-                    self.flights.entry(group).or_default().push(self.events.len());
+                    self.flights.entry(group).or_default().push((copied, self.events.len()));
                     let event = Event { node, step: index, group, item: None, site, object, range, value: None };
                     self.events.push(event);
                     if site == write {
@@ -192,8 +193,11 @@ impl Builder<'_> {
                     }
                 }
             }
-            Step::Wait { group } => {
-                let flights = self.flights.remove(&group).unwrap_or_default();
+            Step::Wait { group, events } => {
+                let all = self.flights.remove(&group).unwrap_or_default();
+                let (ended, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(event, _)| events.contains(event));
+                self.flights.insert(group, others);
+                let flights: Vec<usize> = ended.into_iter().map(|(_, flight)| flight).collect();
                 for item in 0..ITEMS {
                     let node = self.graph.node(group, item);
                     for flight in &flights {
@@ -367,7 +371,7 @@ pub fn uninitialised(program: &Program) -> BTreeSet<usize> {
                 let known = program.sites[site as usize];
                 visit(index, group, (object, cell..cell + known.cells), known.mode);
             }
-            Step::Copy { group, destination, source, cells } => {
+            Step::Copy { group, destination, source, cells, .. } => {
                 visit(index, group, (source.0, source.1..source.1 + cells), Mode::Read);
                 visit(index, group, (destination.0, destination.1..destination.1 + cells), Mode::Write);
             }
@@ -394,7 +398,7 @@ pub fn footprint(program: &Program) -> (u64, u64, u64) {
             Step::Access { group, item, site, object, cell, .. } => {
                 visit((group, item), object, cell..cell + program.sites[site as usize].cells);
             }
-            Step::Copy { group, destination, source, cells } => {
+            Step::Copy { group, destination, source, cells, .. } => {
                 [destination, source].iter().for_each(|(o, c)| visit((group, u32::MAX), *o, *c..*c + cells));
             }
             _ => {}

@@ -55,9 +55,12 @@ pub enum Step {
         destination: (u32, u64),
         source: (u32, u64),
         cells: u64,
+        event: u64,
     },
+    /// Waits for copies with these events, which ascend.
     Wait {
         group: u32,
+        events: [u64; 2],
     },
 }
 
@@ -69,7 +72,7 @@ impl Step {
             | Step::SubGroupBarrier { group, .. }
             | Step::Fence { group, .. }
             | Step::Copy { group, .. }
-            | Step::Wait { group } => group,
+            | Step::Wait { group, .. } => group,
         }
     }
 }
@@ -126,7 +129,8 @@ impl Program {
             builtin: site.stores.then(|| "atomic_store_explicit".to_owned()),
         };
         let sub_groups = self.steps.iter().any(|s| matches!(s, Step::SubGroupBarrier { .. }));
-        let barrier = BarrierSite { path: 0, builtin: "barrier".to_owned(), sub_group: sub_groups, source: 0 };
+        let barrier =
+            BarrierSite { path: 0, builtin: "barrier".to_owned(), sub_group: sub_groups, source: 0, flags: None };
         NativeTable {
             objects: self.objects.iter().map(object).collect(),
             accesses: self.sites.iter().map(access).collect(),
@@ -240,14 +244,14 @@ impl Program {
             Step::Fence { group, item, flags, order, scope } => {
                 shadow.fence(Accessor { slot: self.slot(group), item, number }, flags, order, scope);
             }
-            Step::Copy { group, destination, source, cells } => {
+            Step::Copy { group, destination, source, cells, event } => {
                 let sides = [destination, source].map(|side| self.strided(side, cells));
                 if let Some(counter) = counter {
                     counter.copy(self.slot(group), sides[0], sides[1]);
                 }
-                return shadow.async_copy(self.slot(group), self.copy_sites().0, sides[0], sides[1]);
+                return shadow.async_copy(self.slot(group), self.copy_sites().0, (sides[0], sides[1]), event);
             }
-            Step::Wait { group } => shadow.wait(self.slot(group)),
+            Step::Wait { group, events } => shadow.wait(self.slot(group), Some(&events)),
         }
         true
     }

@@ -270,10 +270,10 @@ fn fences_need_atomics_to_order_anything() {
 #[test]
 fn accesses_race_with_a_copy_until_it_is_waited_for() {
     let strided = |object| Strided { place: Place { object, offset: 0 }, count: 4, element: 4, stride: 2 };
-    let copy = |run: &mut Run<'_>| run.shadow.async_copy(0, COPY, strided(LOCAL), strided(GLOBAL));
+    let copy = |run: &mut Run<'_>| run.shadow.async_copy(0, COPY, (strided(LOCAL), strided(GLOBAL)), 1);
     let found = conflicts(|run| {
         copy(run);
-        run.shadow.wait(0);
+        run.shadow.wait(0, Some(&[1]));
         run.at((0, 0), READ, LOCAL, 2);
         run.at((0, 1), READ, LOCAL, 2);
         run.at((0, 0), WRITE, GLOBAL, 2);
@@ -288,15 +288,26 @@ fn accesses_race_with_a_copy_until_it_is_waited_for() {
         run.shadow.barrier(0, LOCAL_FENCE | GLOBAL_FENCE, WORK_GROUP);
         run.at((0, 0), READ, LOCAL, 2);
         run.at((0, 1), OTHER_WRITE, GLOBAL, 6);
-        run.shadow.wait(0);
+        run.shadow.wait(0, Some(&[1]));
     });
     assert_eq!(pairs(&found), [(READ, COPY, false), (OTHER_WRITE, COPY + 1, false)]);
     let found = conflicts(|run| {
         run.at((0, 3), WRITE, GLOBAL, 0);
         copy(run);
-        run.shadow.wait(0);
+        run.shadow.wait(0, Some(&[1]));
     });
     assert_eq!(pairs(&found), [(WRITE, COPY + 1, false)]);
+    // A wait ends the copies with its events, in whichever order they began.
+    for (waited, expected) in [(1, vec![(READ, COPY, false)]), (2, vec![])] {
+        let found = conflicts(|run| {
+            copy(run);
+            let other = |object| Strided { place: Place { object, offset: 64 }, ..strided(object) };
+            run.shadow.async_copy(0, COPY, (other(LOCAL), other(GLOBAL)), 2);
+            run.shadow.wait(0, Some(&[waited]));
+            run.at((0, 0), READ, LOCAL, 16);
+        });
+        assert_eq!(pairs(&found), expected);
+    }
 }
 
 #[test]

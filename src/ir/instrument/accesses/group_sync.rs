@@ -90,7 +90,15 @@ fn kind<'m>(inst: Inst<'m>, sites: &mut Sites<'_, 'm>) -> Option<Kind> {
         placeholder::BARRIER => {
             let sub_group = values::constant(operands[0]).is_some_and(|flags| flags & u64::from(OF_SUB_GROUP) != 0);
             let what = if sub_group { "sub_group_barrier" } else { "barrier" };
-            Kind::Barrier(sites.barrier(inst, what, sub_group))
+            let site = sites.barrier(inst, what, sub_group);
+            let number = |operand: Value<'_>| values::constant(operand).map(|number| number as u32);
+            let flags = match number(operands[1]) {
+                // Of a single work-item, whose accesses are in order anyway.
+                Some(0) => Some(0),
+                _ => number(operands[0]).map(|flags| flags & !OF_SUB_GROUP),
+            };
+            sites.set_flags(site, flags);
+            Kind::Barrier(site)
         }
         placeholder::EXCHANGE => {
             let sub_group = values::constant(operands[2]).is_some_and(|n| n & u64::from(exchange::OF_SUB_GROUP) != 0);

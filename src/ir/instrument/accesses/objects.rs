@@ -16,8 +16,9 @@ use crate::llvm::{self, DataLayout, Function, Global, Inst, Opcode, Operand, Typ
 /// type (6.1.5).
 pub const LAUNCH_ALIGN: u64 = 128;
 
-/// Unused bytes between two local variables.
-const RED_ZONE: u64 = 64;
+/// Unused bytes between two local variables: where a pointer may lead to several of them, an index beyond one is not to
+/// hit another.
+const RED_ZONE: u64 = 1 << 16;
 
 /// Largest shadow cell in bytes.
 const LARGEST_GRANULE: u32 = 16;

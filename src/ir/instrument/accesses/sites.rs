@@ -199,6 +199,13 @@ impl<'a, 'm> Sites<'a, 'm> {
         self.collective(inst, builtin, sub_group)
     }
 
+    /// Says which memory a barrier orders, if that is known.
+    pub fn set_flags(&mut self, barrier: u32, flags: Option<u32>) {
+        if let Some(site) = self.table.barriers.get_mut(barrier as usize) {
+            site.flags = flags;
+        }
+    }
+
     /// Adds the site of a function of warps, under its name in CUDA.
     pub fn warp_function(&mut self, inst: Inst<'m>, name: &str) -> u32 {
         self.collective(inst, name.to_owned(), true)
@@ -215,7 +222,7 @@ impl<'a, 'm> Sites<'a, 'm> {
             _ => *self.source_numbers.entry((place, builtin.clone())).or_insert(next),
         };
         self.next_source = self.next_source.max(source + 1);
-        self.table.barriers.push(BarrierSite { path, builtin, sub_group, source });
+        self.table.barriers.push(BarrierSite { path, builtin, sub_group, source, flags: Some(0) });
         number
     }
 

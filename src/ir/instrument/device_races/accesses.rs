@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use kassay_model::native::abi::mark;
+
 use super::hand_over::HandOver;
 use crate::instrument::accesses::memory_orders;
 use crate::instrument::guard::builtin_accesses::{self, Reach};
@@ -133,7 +135,8 @@ pub fn find<'m>(view: View<'m>, kernel: Function<'m>, args: u32) -> Result<Found
     let objects = Objects::of(view, kernel);
     let mut reader = Reader { view, objects, memories, accesses: Vec::new(), barriers: Vec::new() };
     let mut fences = false;
-    for inst in kernel.instructions() {
+    let begins = view.metadata_kind(mark::BEGINS);
+    for inst in kernel.instructions().into_iter().filter(|inst| inst.metadata(begins).is_none()) {
         fences |= reader.instruction(inst)?;
     }
     let atomics = reader.accesses.iter().any(|access| access.kind.is_atomic());

@@ -10,6 +10,7 @@
 //! - Dynamic shared memory of CUDA (`extern __shared__`) is an ordinary parameter in local memory, the last of the
 //!   kernel's own.
 
+mod addresses;
 mod members;
 mod variables;
 

@@ -7,6 +7,7 @@ use inkwell::module::Module;
 use kassay_base::error::{Error, Result};
 use kassay_model::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, Interface, Type};
 
+use super::addresses::{self, Contents};
 use crate::kernel::builtins::SPIRV_BUILT_IN;
 use crate::kernel::constant_uses;
 use crate::kernel::debug_types::DebugTypes;
@@ -22,6 +23,10 @@ const MAX_VARIABLE_BYTES: u64 = 1 << 30;
 /// nothing uses, which the interface lacks.
 pub fn append(module: &Module<'_>, interface: &mut Interface, first: &[String]) -> Result<()> {
     let view = View::of(module);
+    let contents = match view.function(&interface.name) {
+        Some(kernel) => addresses::store(view, kernel, &settable(view)),
+        None => Contents::new(),
+    };
     let mut variables: Vec<(String, Option<Global<'_>>)> =
         settable(view).into_iter().map(|variable| (label(view, variable), Some(variable))).collect();
     if variables.is_empty() && first.is_empty() {
@@ -34,7 +39,10 @@ pub fn append(module: &Module<'_>, interface: &mut Interface, first: &[String]) 
     let debug = DebugTypes::read(&module.print_to_string().to_string_lossy());
     for (label, variable) in variables {
         match variable {
-            Some(variable) => turn(view, interface, variable, label, &debug)?,
+            Some(variable) => {
+                let contents = contents.get(&variable.name()).cloned();
+                turn(view, interface, (variable, contents), label, &debug)?;
+            }
             None => add_unused(view, &interface.name, &label, AddressSpace::Global)?,
         }
     }
@@ -47,29 +55,34 @@ fn label(view: View<'_>, variable: Global<'_>) -> String {
     unscoped(&functions, &variable.name()).to_owned()
 }
 
-/// Turns one variable into a parameter.
+/// Turns one variable into a parameter. With `contents`, it begins with these, and with addresses that the kernel
+/// stores: nothing else writes there, and what lies there is no output.
 fn turn<'m>(
     view: View<'m>,
     interface: &mut Interface,
-    variable: Global<'m>,
+    (variable, contents): (Global<'m>, Option<Vec<u8>>),
     label: String,
     debug: &DebugTypes,
 ) -> Result<()> {
     let full_name = variable.name();
-    let initial = initial_contents(view.layout(), variable, &full_name)?;
+    let has_addresses = contents.is_some();
+    let initial = match contents {
+        Some(contents) => contents,
+        None => initial_contents(view.layout(), variable, &full_name)?,
+    };
     let declared = debug.variable(&label, &full_name).filter(|ty| ty.size() == initial.len() as u64);
     let from_ir = || ir_types::from_ir(variable.value_type(), view.layout());
     let evidence = if declared.is_some() { Evidence::Recorded } else { Evidence::Signless };
     let element = declared.or_else(from_ir).map(innermost_element);
     let position = interface.args.len() as u32;
     let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));
-    let is_const = variable.is_constant();
+    let is_const = variable.is_constant() || has_addresses;
     let parameter = Parameter { label: &label, type_name: &type_name, space: AddressSpace::Global };
     add_parameter(view, &interface.name, variable, parameter)?;
     // A pointer to const may be cast; this memory is what no kernel may write.
     let space = if is_const { AddressSpace::Constant } else { AddressSpace::Global };
     let kind = ArgKind::Buffer { element, space };
-    let source = ArgSource::Variable { initial: Arc::new(initial) };
+    let source = ArgSource::Variable { initial: Arc::new(initial), has_addresses };
     interface.args.push(Arg { is_const, ..arg(label, position, source, type_name, kind, evidence) });
     Ok(())
 }
@@ -180,9 +193,9 @@ fn initial_contents<'m>(layout: DataLayout<'m>, variable: Global<'m>, name: &str
     let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
     if write(initializer, layout, &mut bytes).is_none() {
         let what = format!(
-            "the program-scope variable `{name}` begins with an address, which is not known before the program is loaded"
+            "the program-scope variable `{name}` begins with an address, and changes, or the address is none of a variable"
         );
-        return Err(refused(what, "store the address in a kernel, or pass the memory as an argument"));
+        return Err(refused(what, "store the address in the kernel, or pass the memory as an argument"));
     }
     Ok(bytes)
 }
@@ -213,6 +226,11 @@ fn write<'m>(value: Value<'m>, layout: DataLayout<'m>, out: &mut [u8]) -> Option
         }
         _ => None,
     }
+}
+
+/// Returns whether a value is a constant that nothing uses but others such.
+fn is_dead(value: Value<'_>) -> bool {
+    value.as_instruction().is_none() && !value.is_global() && value.users().into_iter().all(is_dead)
 }
 
 /// A parameter in the place of a variable.
@@ -263,7 +281,7 @@ fn add_parameter<'m>(view: View<'m>, kernel: &str, variable: Global<'m>, paramet
         unsafe { new.replace_old(Function::last_param) };
     }
     let users = variable.users();
-    if users.into_iter().all(|user| user.users().is_empty() && user.as_instruction().is_none()) {
+    if users.into_iter().all(is_dead) {
         // SAFETY: what is left of its uses are constants that nothing uses, and no handle of one is kept.
         unsafe {
             variable.value().replace_constant(variable.ty().poison());

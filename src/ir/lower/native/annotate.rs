@@ -25,11 +25,16 @@ pub fn builtin<'m>(view: View<'m>, f: Function<'m>, name: &str) {
     }
 }
 
-/// Removes all marks, which may come with a kernel, from its module.
+/// Removes all marks, which may come with a kernel, from its module, except that stores of initial values need no
+/// check.
 pub fn forget(view: View<'_>) {
     let kinds = [mark::BUILTIN, mark::TRUSTED, mark::PROOF].map(|kind| view.metadata_kind(kind));
+    let begins = view.metadata_kind(mark::BEGINS);
     for inst in view.instructions() {
         kinds.into_iter().for_each(|kind| inst.set_metadata(kind, None));
+        if let Some(node) = inst.metadata(begins).filter(|_| inst.is(Opcode::LLVMStore)) {
+            inst.set_metadata(kinds[1], Some(node));
+        }
     }
 }
 

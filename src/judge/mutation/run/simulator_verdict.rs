@@ -206,8 +206,13 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable) -> String {
                 place(table, barrier)
             )
         }
+        FaultKind::UnawaitedCopy => {
+            let barrier = table.barriers.get(site).map(|b| b.path);
+            format!("{}{}", FaultClass::UnawaitedCopy.words(), place(table, barrier))
+        }
         FaultKind::Null => format!("{}{}", FaultClass::NullAccess.words(), access_place(table, fault.site)),
         FaultKind::ReadOnlyWrite => format!("write to {what}, which is read-only,{}", access_place(table, fault.site)),
+        FaultKind::WriteOnlyRead => format!("read of {what}, which is write-only,{}", access_place(table, fault.site)),
         FaultKind::Misaligned => {
             format!("{} to {what}{}", FaultClass::Misaligned.words(), access_place(table, fault.site))
         }

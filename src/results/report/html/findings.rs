@@ -166,6 +166,7 @@ pub(super) fn steps(schedule: &Schedule, words: Words) -> Markup {
 
 fn occurrences(finding: &Finding, words: Words) -> Markup {
     html! {
+        @if let Some(cause) = finding.cause { p.quiet { "Cause: " (words.say(cause.words())) " (" code { (cause.name()) } ")." } }
         @if let Some(condition) = &finding.unless { p.quiet { "Not found if " (shown(condition)) "." } }
         p.facts {
             @match finding.kind {

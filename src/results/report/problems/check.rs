@@ -16,10 +16,12 @@ fn rule(kind: FindingKind) -> &'static Rule {
         FindingKind::OutOfBounds => &rules::OUT_OF_BOUNDS,
         FindingKind::NullAccess => &rules::NULL_ACCESS,
         FindingKind::ReadOnlyWrite => &rules::READ_ONLY_WRITE,
+        FindingKind::WriteOnlyRead => &rules::WRITE_ONLY_READ,
         FindingKind::Misaligned => &rules::MISALIGNED,
         FindingKind::Division => &rules::DIVISION,
         FindingKind::NonTermination => &rules::NON_TERMINATION,
         FindingKind::Assertion => &rules::ASSERTION,
+        FindingKind::UnawaitedCopy => &rules::UNAWAITED_COPY,
         FindingKind::Uninitialised => &rules::UNINITIALISED,
         FindingKind::RedundantBarrier => &rules::REDUNDANT_BARRIER,
     }
@@ -44,6 +46,9 @@ fn problem(finding: &Finding, kernel: &str, words: Words, places: &Places<'_>) -
     let first = finding.accesses.first();
     let place = first.map_or_else(|| places.file(), |access| places.at(&access.location));
     let mut message = format!("{}: {}", headline(words, finding), finding.message);
+    if let Some(cause) = finding.cause {
+        message = format!("{}. Cause: {} ({})", message.trim_end_matches('.'), words.say(cause.words()), cause.page());
+    }
     if let Some(input) = &finding.input {
         message = format!("{}. Seen with input \"{input}\"", message.trim_end_matches('.'));
     }

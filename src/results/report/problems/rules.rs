@@ -90,7 +90,10 @@ rules! {
         "An access goes through a null pointer. Test the pointer first, or pass a buffer.";
     READ_ONLY_WRITE = "read-only-write", Error, "check.md", ["memory", "external/cwe/cwe-123"],
         "Write to read-only memory",
-        "A write goes to constant memory. What it does differs between devices. Write to global memory instead.";
+        "A write goes to constant memory, or to a buffer that the host has made with CL_MEM_READ_ONLY. What it does differs between devices. Write to other memory, or make the buffer with CL_MEM_READ_WRITE.";
+    WRITE_ONLY_READ = "write-only-read", Error, "check.md", ["memory", "external/cwe/cwe-908"],
+        "Read of write-only memory",
+        "A kernel reads a buffer that the host has made with CL_MEM_WRITE_ONLY. What it reads differs between devices. Make the buffer with CL_MEM_READ_WRITE.";
     MISALIGNED = "misaligned", Error, "check.md", ["memory", "external/cwe/cwe-188"],
         "Misaligned access",
         "An access is at an address that is not aligned for its type, which OpenCL leaves undefined. Use vload and vstore, or align the address.";
@@ -103,6 +106,9 @@ rules! {
     ASSERTION = "assertion", Error, "check.md", ["external/cwe/cwe-617"],
         "Failed assertion",
         "An assertion fails, or a work-item comes to a trap. Either the kernel or what it is given is not as the assertion says.";
+    UNAWAITED_COPY = "unawaited-copy", Error, "check.md", ["concurrency", "memory", "external/cwe/cwe-362"],
+        "Asynchronous copy that nothing waits for",
+        "An asynchronous copy may still be under way when its work-group ends: nothing waits for its event, and OpenCL leaves open what happens then. Pass the event to wait_group_events, which the whole work-group has to call.";
     UNINITIALISED = "uninitialised", Warning, "check.md", ["memory", "external/cwe/cwe-457"],
         "Read of uninitialised memory",
         "Memory is read that nothing has written. Its contents differ between devices and runs. Write it first.";

@@ -109,10 +109,12 @@ pub fn headline(words: Words, finding: &Finding) -> String {
         FindingKind::OutOfBounds => FaultClass::OutOfBounds.words(),
         FindingKind::NullAccess => FaultClass::NullAccess.words(),
         FindingKind::ReadOnlyWrite => FaultClass::ReadOnlyWrite.words(),
+        FindingKind::WriteOnlyRead => FaultClass::WriteOnlyRead.words(),
         FindingKind::Misaligned => FaultClass::Misaligned.words(),
         FindingKind::Division => FaultClass::Division.words(),
         FindingKind::NonTermination => FaultClass::NonTermination.words(),
         FindingKind::Assertion => FaultClass::Assertion.words(),
+        FindingKind::UnawaitedCopy => FaultClass::UnawaitedCopy.words(),
         FindingKind::Uninitialised => FaultClass::Uninitialised.words(),
         FindingKind::RedundantBarrier => "redundant barrier",
     };
@@ -148,6 +150,12 @@ impl Writer<'_> {
         let mut out = format!("\n{}\n", self.style.paint(paint(finding.kind), head));
         for line in wrap(&visible(&finding.message), self.style.width.saturating_sub(3).max(20)) {
             let _ = writeln!(out, "   {line}");
+        }
+        if let Some(cause) = finding.cause {
+            let text = format!("cause: {} ({}, {})", cause.words(), cause.name(), cause.page());
+            for line in wrap(&self.say(&text), self.style.width.saturating_sub(3).max(20)) {
+                let _ = writeln!(out, "   {line}");
+            }
         }
         let mut line = None;
         for access in &finding.accesses {

@@ -1,9 +1,10 @@
 //! Caches what the access hook needs to know of a site, once per run and slot.
 
 use kassay_model::native::abi::Extent;
+use kassay_suite::launch::BufferAccess;
 
 use super::launch::Home;
-use super::program::{NONE, Site};
+use super::program::{NONE, Site, breach};
 use super::shadow::{CheckKind, FastPath, Part, Shadow};
 
 /// A site whose pointer can only come from one object.
@@ -35,8 +36,10 @@ impl CachedSite {
         shadow: Option<&mut Shadow>,
         watched: bool,
     ) -> CachedSite {
-        let home = homes.get(site.object as usize).copied().unwrap_or(Home { owner: site.object, start: 0 });
-        let known = extents.get(site.object as usize).filter(|_| site.object != NONE && !site.forbidden);
+        let alone = Home { owner: site.object, start: 0, access: BufferAccess::ReadWrite };
+        let home = homes.get(site.object as usize).copied().unwrap_or(alone);
+        let is_fine = site.object != NONE && !site.forbidden && breach(home.access, site.mode).is_none();
+        let known = extents.get(site.object as usize).filter(|_| is_fine);
         let bytes = known.map_or(0, |e| e.bytes);
         let fast_path = match (known, shadow) {
             _ if watched => FastPath::without_cells(CheckKind::Slow),

@@ -78,7 +78,7 @@ unsafe extern "C" fn slow_access(mut item: ItemRef<'_>, address: *mut u8, site: 
 #[inline(never)]
 fn access_by_search(mut item: ItemRef<'_>, address: *mut u8, site: u32, bytes: u64) -> *mut u8 {
     match lookup::check(&mut item, address as u64, site, bytes) {
-        Lookup::At(place) => {
+        Lookup::At(place) | Lookup::Breach(.., Some(place)) => {
             // SAFETY: the access has been found to be in bounds.
             unsafe { report_access(&mut item, site, place, bytes, address) };
             address

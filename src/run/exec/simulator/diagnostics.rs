@@ -43,6 +43,10 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable, prepared: &PreparedLa
             let what = "the work-items of a group pass an asynchronous copy different arguments";
             (what.to_owned(), path)
         }
+        FaultKind::UnawaitedCopy => {
+            let path = table.barriers.get(site).map(|s| s.path);
+            ("nothing waits for the event of an asynchronous copy before its work-group ends".to_owned(), path)
+        }
         FaultKind::BarrierFlags => {
             let path = table.barriers.get(site).map(|s| s.path);
             ("the work-items of a group pass a barrier different flags".to_owned(), path)
@@ -81,6 +85,12 @@ fn fault_text(fault: &SimulatorFault, table: &NativeTable, prepared: &PreparedLa
                 ),
                 (FaultKind::Misaligned, None) => {
                     format!("{bytes} bytes are {does}{by} at an address that is no multiple of {}", access.align)
+                }
+                (FaultKind::ReadOnlyWrite, Some((_, object))) if is_buffer(object) => {
+                    format!("{} is {does}{by}, but the host has made `{}` for reading only", place(object), object.name)
+                }
+                (FaultKind::WriteOnlyRead, Some((_, object))) => {
+                    format!("{} is {does}{by}, but the host has made `{}` for writing only", place(object), object.name)
                 }
                 (FaultKind::ReadOnlyWrite, Some((_, object))) => {
                     format!("{} is {does}{by}, but `{}` is constant", place(object), object.name)
@@ -193,6 +203,11 @@ pub fn part_outside(offset: i64, bytes: u64, size: u64) -> Option<String> {
 /// is 0.
 pub fn may_be_partial(object: &Object, offset: i64) -> bool {
     is_placed(object) || object.storage != Storage::Allocated && offset != 0
+}
+
+/// Whether it is a buffer in global memory, which the kernel may write to unless the host has said otherwise.
+fn is_buffer(object: &Object) -> bool {
+    object.space == Space::Global && matches!(object.storage, Storage::Argument(_))
 }
 
 /// Whether it is always known where an access misses the object.

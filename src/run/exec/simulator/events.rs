@@ -12,6 +12,14 @@ pub enum ListDifference {
     Events = 1,
 }
 
+/// A copy that no work-item has waited for.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    event: u64,
+    /// The site of the call.
+    site: u32,
+}
+
 /// The arguments of a copy, the event last.
 pub type CopyArguments = [u64; 7];
 
@@ -28,6 +36,9 @@ pub struct Events {
     /// of another work-item.
     awaited: Option<Vec<u64>>,
     other: Vec<u64>,
+    /// Those that work-items wait for whose lists differ.
+    beside: Vec<u64>,
+    pending: Vec<Pending>,
 }
 
 impl Events {
@@ -35,6 +46,7 @@ impl Events {
     pub fn begin(&mut self, group: u64) {
         self.base = group.wrapping_add(1) << 24;
         self.last = self.base;
+        self.pending.clear();
     }
 
     /// The event itself if it is one of this group, else 0.
@@ -54,6 +66,30 @@ impl Events {
         };
     }
 
+    /// Called once the current copy, requested at `site`, is under way.
+    pub fn started(&mut self, site: u32) {
+        self.pending.push(Pending { event: self.copied, site });
+    }
+
+    /// Called when all work-items have waited. Returns the events that some of them waited for, ascending; `None` if
+    /// those of the first are unknown, and may be all.
+    pub fn waited(&mut self) -> Option<&[u64]> {
+        if let (Some(awaited), false) = (&mut self.awaited, self.beside.is_empty()) {
+            awaited.append(&mut self.beside);
+            awaited.sort_unstable();
+        }
+        match &self.awaited {
+            Some(awaited) => self.pending.retain(|copy| awaited.binary_search(&copy.event).is_err()),
+            None => self.pending.clear(),
+        }
+        self.awaited.as_deref()
+    }
+
+    /// The sites of the copies that no work-item has waited for.
+    pub fn unawaited(&self) -> impl Iterator<Item = u32> {
+        self.pending.iter().map(|copy| copy.site)
+    }
+
     /// The index of the first argument in which a later work-item's request for the same copy differs.
     pub fn copy_difference(&self, copying: CopyArguments) -> Option<usize> {
         self.copying.iter().zip(&copying).position(|(a, b)| a != b)
@@ -66,6 +102,7 @@ impl Events {
 
     /// Called when the first work-item waits for these events; `None` if they are unknown.
     pub fn wait(&mut self, list: Option<&[u64]>) {
+        self.beside.clear();
         let mut awaited = self.awaited.take().unwrap_or_default();
         self.awaited = list.map(|list| {
             self.sort(list, &mut awaited);
@@ -76,14 +113,16 @@ impl Events {
     /// How the list of another work-item that waits at the same point differs; the order does not matter.
     pub fn list_difference(&mut self, list: Option<&[u64]>) -> Option<ListDifference> {
         let (awaited, list) = (self.awaited.as_ref()?, list?);
-        if awaited.len() != list.len() {
-            return Some(ListDifference::Length);
-        }
+        let is_longer = awaited.len() != list.len();
         let mut other = std::mem::take(&mut self.other);
         self.sort(list, &mut other);
         let differs = self.awaited.as_ref() != Some(&other);
+        if differs {
+            self.beside.extend_from_slice(&other);
+        }
         self.other = other;
-        differs.then_some(ListDifference::Events)
+        let what = if is_longer { ListDifference::Length } else { ListDifference::Events };
+        differs.then_some(what)
     }
 
     fn sort(&self, list: &[u64], into: &mut Vec<u64>) {
@@ -96,6 +135,35 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_are_pending_until_their_events_are_waited_for() {
+        let mut events = Events::default();
+        events.begin(0);
+        let copy = |events: &mut Events, event, site| {
+            events.copy([1, 2, 3, 4, 1, 1, event]);
+            events.started(site);
+            events.current_event()
+        };
+        let first = copy(&mut events, 0, 7);
+        let second = copy(&mut events, 0, 8);
+        copy(&mut events, first, 9);
+        events.wait(Some(&[second]));
+        assert_eq!(events.waited(), Some(&[second][..]));
+        assert_eq!(events.unawaited().collect::<Vec<_>>(), [7, 9]);
+        events.wait(Some(&[0, first]));
+        events.waited();
+        assert_eq!(events.unawaited().count(), 0, "copies that share an event are waited for together");
+        copy(&mut events, 0, 7);
+        events.wait(None);
+        assert_eq!(events.waited(), None);
+        assert_eq!(events.unawaited().count(), 0, "unknown events may be all");
+        let (third, fourth) = (copy(&mut events, 0, 7), copy(&mut events, 0, 8));
+        events.wait(Some(&[third]));
+        assert_eq!(events.list_difference(Some(&[fourth])), Some(ListDifference::Events));
+        events.waited();
+        assert_eq!(events.unawaited().count(), 0, "that the lists differ is what is wrong, and nothing else");
+    }
 
     #[test]
     fn lists_are_sets_of_the_groups_own_events() {

@@ -23,7 +23,7 @@ enum Effect {
         flags: u32,
         scope: u32,
     },
-    /// Asynchronous copies have completed.
+    /// The asynchronous copies have completed whose events the group waits for.
     Copied,
     /// Values of `size` bytes were exchanged, from byte `start` of the slot's room for them: those of work-items that
     /// have returned are 0, or the value of the work-item at this place if there is one.
@@ -49,7 +49,8 @@ impl Effect {
             (Effect::None | Effect::Exchanged { .. }, _) => {}
             (Effect::Barrier { scope, .. }, None) => shadow.barrier(slot, self.flags(), scope),
             (Effect::Barrier { .. }, Some(number)) => shadow.sub_group_barrier(slot, number, self.flags()),
-            (Effect::Copied, _) => shadow.wait(slot),
+            // That takes the events as well.
+            (Effect::Copied, _) => {}
         }
     }
 }
@@ -84,7 +85,7 @@ fn synchronise(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, effect: E
     if let Effect::Exchanged { start, size, repeated } = effect {
         settle_returned(slot, &members, start, size, repeated);
     }
-    if run.has_shadow() {
+    if run.has_shadow() || matches!(effect, Effect::Copied) {
         order_memory(item, at.0, sub_number, effect);
     }
     let (run, slot) = item.run_and_slot_mut();
@@ -131,15 +132,20 @@ fn settle_returned(slot: &mut GroupSlot, members: &Range<u32>, start: usize, siz
     }
 }
 
-/// Informs the race detector that a group, or this sub-group of it, has synchronised, unless the run ignores the
-/// barrier.
+/// Informs the race detector that a group, or this sub-group of it, has synchronised, and the group's events that they
+/// are waited for, unless the run ignores the barrier.
 fn order_memory(item: &mut ItemRef<'_>, site: u32, sub_group: Option<u32>, effect: Effect) {
     let source = item.program().barriers[site as usize].source as usize;
-    let slot = item.accessor().slot;
-    if !item.plan().ignored.get(source).copied().unwrap_or(false)
-        && let Some(shadow) = item.shadow()
-    {
-        effect.order(shadow, slot, sub_group);
+    let number = item.accessor().slot;
+    if item.plan().ignored.get(source).copied().unwrap_or(false) {
+        return;
+    }
+    let (run, slot) = item.run_and_slot_mut();
+    if let Effect::Copied = effect {
+        let events = slot.events.waited();
+        run.shadow().into_iter().for_each(|shadow| shadow.wait(number, events));
+    } else if let Some(shadow) = run.shadow() {
+        effect.order(shadow, number, sub_group);
     }
 }
 
@@ -255,7 +261,7 @@ pub extern "C" fn async_copy(
     if slot.group_arrivals.count == 0 {
         events.copy(copying);
         let strides = [destination_stride, source_stride];
-        copy(&mut item, write_site, destination, source, count, element, strides);
+        copy(&mut item, (site, write_site), destination, source, count, element, strides);
     } else if slot.group_arrivals.are_at((site, iteration))
         && let Some(argument) = events.copy_difference(copying)
     {
@@ -269,7 +275,7 @@ pub extern "C" fn async_copy(
 /// Copies what lies in bounds; a source out of bounds reads as zero, and a destination out of bounds is not written.
 fn copy(
     item: &mut ItemRef<'_>,
-    write_site: u32,
+    (site, write_site): (u32, u32),
     destination: *mut u8,
     source: *mut u8,
     count: u64,
@@ -281,6 +287,7 @@ fn copy(
         return;
     }
     item.count_access();
+    item.slot_mut().events.started(site);
     let mut first = None;
     let mut whole = true;
     for piece in 0..pieces {
@@ -311,7 +318,8 @@ fn copy(
     if let Some(observer) = item.run_mut().observer() {
         observer.copy(slot, to, from);
     }
-    if item.shadow().is_some_and(|shadow| !shadow.async_copy(slot, write_site, to, from)) {
+    let event = item.slot().events.current_event();
+    if item.shadow().is_some_and(|shadow| !shadow.async_copy(slot, write_site, (to, from), event)) {
         note_uninitialised(item, write_site + 1, from.place);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU32;
 use kassay_base::error::Error;
 use kassay_model::native::abi::{Extent, GroupContext};
 use kassay_model::native::table::{Space, Storage};
-use kassay_suite::launch::{ArgValue, Launch};
+use kassay_suite::launch::{ArgValue, BufferAccess, Launch};
 
 use super::image::Image;
 use super::memory::{OffsetAllocator, Reservation};
@@ -29,20 +29,23 @@ pub struct Region {
     /// Where it begins in that memory, in bytes.
     pub start: u64,
     pub space: Space,
+    pub access: BufferAccess,
 }
 
 impl Region {
     /// Memory that belongs to one object alone.
     pub fn of(object: u32, base: u64, bytes: u64, space: Space) -> Region {
-        Region { base, bytes, object, owner: object, start: 0, space }
+        Region { base, bytes, object, owner: object, start: 0, space, access: BufferAccess::ReadWrite }
     }
 }
 
-/// Where an object lies: which object owns the memory, and the offset in it at which this one begins, in bytes.
+/// Where an object lies: which object owns the memory, and the offset in it at which this one begins, in bytes; and
+/// what the kernel may do with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Home {
     pub owner: u32,
     pub start: u64,
+    pub access: BufferAccess,
 }
 
 /// A buffer argument that holds memory.
@@ -268,7 +271,8 @@ impl PreparedLaunch {
         })?;
         let base = at as u64;
         let space = if self.is_constant(position) { Space::Constant } else { Space::Global };
-        self.regions.push(Region { base: base + start, bytes: size, object: position, owner, start, space });
+        let access = view.access;
+        self.regions.push(Region { base: base + start, bytes: size, object: position, owner, start, space, access });
         self.extents[index] = Extent { base: base + view.offset, bytes: view.reach(bytes) };
         self.set_pointer(index, base + view.offset);
         Ok(())
@@ -388,7 +392,11 @@ impl PreparedLaunch {
 
 /// Computes [`PreparedLaunch::homes`].
 fn homes(launch: &Launch, objects: usize) -> Vec<Home> {
-    (0..objects as u32).map(|o| Home { owner: launch.owner(o), start: launch.view(o).offset }).collect()
+    let home = |object: u32| {
+        let view = launch.view(object);
+        Home { owner: launch.owner(object), start: view.offset, access: view.access }
+    };
+    (0..objects as u32).map(home).collect()
 }
 
 /// The maximum size of a group's local memory in bytes.

@@ -5,7 +5,7 @@ use kassay_model::native::table::Space;
 
 use super::item_ref::ItemRef;
 use super::observation::FaultKind;
-use super::program::{NONE, Site, writes};
+use super::program::{NONE, Site, breach, writes};
 use super::shadow::Place;
 
 /// The first bytes of the address space, where null pointers lead.
@@ -24,6 +24,9 @@ pub enum Lookup {
     /// Private memory, and where that lies.
     Private(*mut u8),
     Fault(FaultKind, Option<u32>, i64),
+    /// A place in an object that the host has not made for such accesses. What they do is not defined; mostly what they
+    /// do elsewhere, which is what is done here.
+    Breach(FaultKind, Option<u32>, i64, Option<Place>),
 }
 
 impl Lookup {
@@ -35,7 +38,7 @@ impl Lookup {
     /// The memory that `address` stands for; `None` if the access must be skipped.
     pub fn memory(&self, address: *mut u8) -> Option<*mut u8> {
         match self {
-            Lookup::At(_) | Lookup::Unshared => Some(address),
+            Lookup::At(_) | Lookup::Unshared | Lookup::Breach(..) => Some(address),
             Lookup::Private(memory) => Some(*memory),
             Lookup::Fault(..) => None,
         }
@@ -45,6 +48,7 @@ impl Lookup {
     pub fn place(&self) -> Option<Place> {
         match self {
             Lookup::At(place) => Some(*place),
+            Lookup::Breach(.., place) => *place,
             Lookup::Unshared | Lookup::Private(_) | Lookup::Fault(..) => None,
         }
     }
@@ -53,7 +57,7 @@ impl Lookup {
 /// Checks an access of `bytes` bytes by `site` and records a fault, without the race detector.
 pub fn check(item: &mut ItemRef<'_>, address: u64, site: u32, bytes: u64) -> Lookup {
     let found = find(item, item.site(site), address, bytes);
-    if let Lookup::Fault(kind, object, offset) = found {
+    if let Lookup::Fault(kind, object, offset) | Lookup::Breach(kind, object, offset, _) = found {
         let ids = item.ids();
         item.run_mut().faults.note_access(ids, (kind, site), object, (offset, bytes));
     }
@@ -70,6 +74,7 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
     }
     let slot = item.slot();
     let mut near = None;
+    let mut breached = None;
     for region in &slot.regions {
         let offset = address.wrapping_sub(region.base) as i64;
         let object = (region.object != NONE).then_some(region.object);
@@ -97,7 +102,15 @@ pub fn find(item: &ItemRef<'_>, at: &Site, address: u64, bytes: u64) -> Lookup {
         }
         let is_shared = object.is_some() && region.space != Space::Constant;
         let place = Place { object: region.owner, offset: region.start + offset as u64 };
+        if let Some(kind) = breach(region.access, at.mode) {
+            // A pointer of unknown origin may be that of another argument with the same memory.
+            breached = breached.or(Some(Lookup::Breach(kind, object, offset, is_shared.then_some(place))));
+            continue;
+        }
         return if is_shared { Lookup::At(place) } else { Lookup::Unshared };
+    }
+    if let Some(breached) = breached {
+        return breached;
     }
     // The object that the pointer comes from, wherever it leads now.
     if at.object != NONE {

@@ -123,12 +123,16 @@ pub enum FaultKind {
     /// A wait for events that differ from those of the first work-item of the group; the offset is a
     /// [`ListDifference`].
     EventLists,
+    /// An asynchronous copy that its group has not waited for at its end.
+    UnawaitedCopy,
     /// A function of warps with a mask that does not name the caller; the offset is the mask.
     OutsideMask,
     /// Within the first 4096 bytes of the address space.
     Null,
-    /// A write to constant memory.
+    /// A write to constant memory, or to a buffer that the host has made for reading only.
     ReadOnlyWrite,
+    /// A read of a buffer that the host has made for writing only.
+    WriteOnlyRead,
     /// At an address that is no multiple of the type's alignment.
     Misaligned,
     /// A read of local memory that no work-item of the group has written.
@@ -155,7 +159,9 @@ impl FaultKind {
             FaultKind::BarrierFlags | FaultKind::CopyArguments | FaultKind::EventLists | FaultKind::OutsideMask => None,
             FaultKind::Null => Some(FaultClass::NullAccess),
             FaultKind::ReadOnlyWrite => Some(FaultClass::ReadOnlyWrite),
+            FaultKind::WriteOnlyRead => Some(FaultClass::WriteOnlyRead),
             FaultKind::Misaligned => Some(FaultClass::Misaligned),
+            FaultKind::UnawaitedCopy => Some(FaultClass::UnawaitedCopy),
             FaultKind::Uninitialised => Some(FaultClass::Uninitialised),
             FaultKind::Division => Some(FaultClass::Division),
             FaultKind::NonTermination => Some(FaultClass::NonTermination),
@@ -170,7 +176,7 @@ pub struct SimulatorFault {
     /// The kind of the fault.
     pub kind: FaultKind,
     /// Index into the part of the table that belongs to `kind`: accesses, divisions, traps, loops, or barriers (for
-    /// [`FaultKind::CopyArguments`], [`FaultKind::EventLists`] and [`FaultKind::OutsideMask`]).
+    /// what all work-items of a group or warp do together).
     pub site: u32,
     /// Global id of the first work-item that committed it.
     pub global_id: [u64; 3],

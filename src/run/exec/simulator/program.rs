@@ -7,8 +7,10 @@ use kassay_base::error::Result;
 use kassay_model::code::NativeCode;
 use kassay_model::native::abi::{self, ItemContext};
 use kassay_model::native::table::{Mode, NativeTable, Space, Storage};
+use kassay_suite::launch::BufferAccess;
 
 use super::object::LoadedObject;
+use super::observation::FaultKind;
 
 /// The signature of compiled kernels; see [`kassay_model::native::abi`].
 pub type Entry = unsafe extern "C" fn(*mut ItemContext, *const *const u8);
@@ -88,6 +90,15 @@ impl Program {
         // SAFETY: the loader found this address for the entry symbol, whose signature `kassay_model::native::abi`
         // fixes.
         unsafe { std::mem::transmute::<usize, Entry>(self.loaded.entry()) }
+    }
+}
+
+/// What is wrong with an access to a buffer that the host has made for such accesses only.
+pub fn breach(allowed: BufferAccess, mode: Mode) -> Option<FaultKind> {
+    match allowed {
+        BufferAccess::ReadOnly if writes(mode) => Some(FaultKind::ReadOnlyWrite),
+        BufferAccess::WriteOnly if mode != Mode::Write => Some(FaultKind::WriteOnlyRead),
+        _ => None,
     }
 }
 

@@ -179,7 +179,10 @@ fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
         }
         if slot.finished == slot.count {
             // SAFETY: as of the slot.
-            unsafe { (*state).seen.was_apart |= slot.was_apart() };
+            unsafe {
+                (*state).seen.was_apart |= slot.was_apart();
+                note_unawaited_copies(&mut *state, slot);
+            }
             return Ok(GroupOutcome::Finished);
         }
         let Some(index) = slot.pick() else {
@@ -214,6 +217,14 @@ fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
                 return Ok(GroupOutcome::Aborted);
             }
         }
+    }
+}
+
+/// Records the asynchronous copies that a group has not waited for when all its work-items have ended. OpenCL leaves
+/// open what such a kernel does (OpenCL C 3.0, 6.15.11).
+fn note_unawaited_copies(run: &mut RunState, slot: &GroupSlot) {
+    for site in slot.events.unawaited() {
+        run.faults.note(slot.ids(0), FaultKind::UnawaitedCopy, site, None, 0);
     }
 }
 

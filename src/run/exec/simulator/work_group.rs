@@ -266,9 +266,9 @@ impl GroupSlot {
         let at = |offset: u64| base.wrapping_add(usize::try_from(offset).unwrap_or(0));
         let clear = |offset: u64, bytes: u64| (at(offset), usize::try_from(bytes).unwrap_or(0));
         self.context.local_base = at(statics);
-        self.clear.push(clear(statics, prepared.static_local));
         for (object, offset, bytes) in &prepared.static_objects {
             self.add_local(*object, at(statics + offset), *bytes);
+            self.clear.push(clear(statics + offset, *bytes));
         }
         for (position, offset, bytes) in arguments {
             self.add_local(position, at(offset), bytes);

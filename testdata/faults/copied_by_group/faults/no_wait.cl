@@ -1,4 +1,4 @@
-// fault: data-race: nobody waits for the copy.
+// fault: data-race, unawaited-copy: nobody waits for the copy.
 //
 // The group copies its part of `in` at once, and each work-item takes the element opposite to its own.
 kernel void whole(global const int *in, global int *out) {

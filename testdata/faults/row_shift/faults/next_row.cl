@@ -1,4 +1,4 @@
-// fault: out-of-bounds, uninitialised: the neighbour of the last element of a row is the first of the next one.
+// fault: uninitialised: the neighbour of the last element of a row is the first of the next one.
 //
 // Each element takes its right neighbour in the row of the tile, the last one 0.
 kernel void shift(global const float *in, global float *out) {

@@ -1,4 +1,4 @@
-// fault: data-race: nobody waits for the copy.
+// fault: data-race, unawaited-copy: nobody waits for the copy.
 //
 // Each group copies its part of `in` into a tile and writes it back in reverse.
 kernel void staged(global const int *in, global int *out, local int *tile) {

@@ -1,4 +1,4 @@
-// fault: data-race: nobody waits for the copy.
+// fault: data-race, unawaited-copy: nobody waits for the copy.
 //
 // Each group copies its part of the first n elements into a tile; the last part may be shorter.
 kernel void stage(global const int *in, global int *out, local int *tile, int n) {

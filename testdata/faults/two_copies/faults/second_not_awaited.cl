@@ -1,4 +1,4 @@
-// fault: data-race: nobody waits for the second copy.
+// fault: data-race, unawaited-copy: nobody waits for the second copy.
 //
 // Two copies, one for each half of the tile; all wait for both.
 kernel void halves(global const int *in, global int *out) {

@@ -17,8 +17,15 @@ pub const GROUPS: u64 = 1 << 31;
 /// Both sides of an asynchronous copy that has not been waited for.
 #[derive(Debug, Clone, Copy)]
 pub struct PendingCopy {
+    /// Several copies may have one.
+    pub event: u64,
     pub destination: Strided,
     pub source: Strided,
+}
+
+/// Whether a wait for these events, which ascend, is one for this event; `None` stands for all.
+pub fn is_waited_for(events: Option<&[u64]>, event: u64) -> bool {
+    events.is_none_or(|events| events.binary_search(&event).is_ok())
 }
 
 /// A group that runs in a slot.

@@ -14,7 +14,7 @@ use kassay_model::native::table::{Ordering, Scope};
 use rustc_hash::FxHashMap;
 
 use super::clocks::Clock;
-use super::groups::ShadowGroup;
+use super::groups::{ShadowGroup, is_waited_for};
 use super::launch::Memory;
 
 /// The interval of accesses by copies, which no barrier ends.
@@ -133,7 +133,10 @@ struct Group {
     items: Vec<u32>,
     /// Releases by barriers with a scope wider than the group.
     released: Vec<Release>,
-    copies: u32,
+    /// Copies that it has not waited for: event, and number among its copies.
+    pending: Vec<(u64, u32)>,
+    /// The number of copies that it has waited for.
+    waited: u32,
 }
 
 /// The location of an atomic: the group, if it is local; the object and the cell.
@@ -163,6 +166,9 @@ pub struct HappensBefore {
     items: FxHashMap<u32, Item>,
     groups: FxHashMap<u32, Group>,
     release_sequences: FxHashMap<Location, ReleaseSequence>,
+    /// By group, also of those that have ended: for each of its copies, which one in the order of waits it is, from 1;
+    /// 0 as long as nothing has waited for it. That is the counter of the copy as others know it.
+    copies: FxHashMap<u32, Vec<u32>>,
     /// Whether some work-item has acquired what another one released.
     acquired: bool,
     /// Whether, after that, accesses were ordered that no barrier of a group orders.
@@ -207,25 +213,37 @@ impl HappensBefore {
         Epoch { item: number, group: slot.sequence, interval: slot.interval(memory), clock }
     }
 
-    /// The position of an access by the copy that began last.
+    /// The position of an access by the copy that began last; the counter is the copy's number, from 1.
     pub fn copying(&self, slot: &ShadowGroup) -> Epoch {
-        let clock = self.groups.get(&slot.sequence).map_or(1, |g| g.copies);
+        let clock = self.copies.get(&slot.sequence).map_or(1, |copies| copies.len() as u32);
         Epoch { item: slot.first + slot.copier(), group: slot.sequence, interval: COPY, clock }
     }
 
     /// Begins an asynchronous copy of the group.
-    pub fn begin_copy(&mut self, slot: &ShadowGroup) {
+    pub fn begin_copy(&mut self, slot: &ShadowGroup, event: u64) {
         if let Some(group) = self.groups.get_mut(&slot.sequence) {
-            group.copies += 1;
+            let copies = self.copies.entry(slot.sequence).or_default();
+            group.pending.push((event, copies.len() as u32));
+            copies.push(0);
         }
     }
 
-    /// All work-items of the group have waited for its copies.
-    pub fn wait(&mut self, slot: &ShadowGroup) {
+    /// All work-items of the group have waited for its copies with these events, which ascend; `None`: for all.
+    pub fn wait(&mut self, slot: &ShadowGroup, events: Option<&[u64]>) {
         let Some(group) = self.groups.get_mut(&slot.sequence) else { return };
         let copier = slot.first + slot.copier();
-        let copies = group.copies;
-        let know = |known: &mut Clocks| known.iter_mut().for_each(|k| k.items.raise(copier, copies));
+        let copies = self.copies.entry(slot.sequence).or_default();
+        let Group { pending, waited, .. } = group;
+        pending.retain(|(event, number)| {
+            let ends = is_waited_for(events, *event);
+            if let Some(copy) = copies.get_mut(*number as usize).filter(|_| ends) {
+                *waited += 1;
+                *copy = *waited;
+            }
+            !ends
+        });
+        let waited = *waited;
+        let know = |known: &mut Clocks| known.iter_mut().for_each(|k| k.items.raise(copier, waited));
         know(&mut group.known);
         for item in &group.items {
             self.items.get_mut(item).into_iter().for_each(|item| know(&mut item.known));
@@ -246,9 +264,14 @@ impl HappensBefore {
         let own = self.items.get(&now.item).map(|item| &item.known);
         let Some(known) = own.or_else(|| self.groups.get(&now.group).map(|g| &g.known)) else { return false };
         let known = &known[memory as usize];
+        if past.interval == COPY {
+            let number = (past.clock as usize).checked_sub(1);
+            let waited = number.and_then(|number| self.copies.get(&past.group)?.get(number)).copied();
+            return waited.is_some_and(|waited| waited > 0 && known.items.get(past.item) >= waited);
+        }
         let before = (past.group != now.group && known.groups.get(past.group) > past.interval)
             || known.items.get(past.item) >= past.clock;
-        if before && self.acquired && past.interval != COPY {
+        if before && self.acquired {
             self.depended.set(true);
         }
         before

@@ -37,7 +37,7 @@ use first_pass::{FirstPass, SiteAccess};
 use flags::Flags;
 pub use footprint::{Footprint, FootprintCounter};
 pub use groups::ShadowGroup as Group;
-use groups::{Groups, ITEM, PendingCopy, StampReset};
+use groups::{Groups, ITEM, PendingCopy, StampReset, is_waited_for};
 use happens_before::SyncFeatures;
 pub use launch::{Accessor, Area, Grid, Memory, Part, Place, Strided};
 use recorder::Recorder;
@@ -283,15 +283,21 @@ impl Shadow {
 
     /// An asynchronous copy of a group begins (called once, not by every work-item): its writes belong to the site
     /// `write_site`, its reads to the next one. No work-item of the group may access the same memory until
-    /// [`Shadow::wait`]. Returns whether all local memory that the copy reads was initialised. In conflicts, a copy is
-    /// an access of the group's first work-item.
-    pub fn async_copy(&mut self, slot: u32, write_site: u32, destination: Strided, source: Strided) -> bool {
+    /// [`Shadow::wait`] for its event. Returns whether all local memory that the copy reads was initialised. In
+    /// conflicts, a copy is an access of the group's first work-item.
+    pub fn async_copy(
+        &mut self,
+        slot: u32,
+        write_site: u32,
+        (destination, source): (Strided, Strided),
+        event: u64,
+    ) -> bool {
         self.complete_pending_write();
         self.seen.edges = true;
         let read_site = write_site + 1;
         if let Some(recorder) = &mut self.recorder {
             if let Some(slot) = self.groups.slot(slot) {
-                recorder.order().begin_copy(slot);
+                recorder.order().begin_copy(slot, event);
             }
             recorder.copy(&self.groups, &self.flags, &self.areas, slot, (read_site, source));
             recorder.copy(&self.groups, &self.flags, &self.areas, slot, (write_site, destination));
@@ -303,19 +309,19 @@ impl Shadow {
         let initialised = self.first_pass.copy(known, slot, word, (read_site, Mode::Read, source), &mut self.flags);
         self.first_pass.copy(known, slot, word, (write_site, Mode::Write, destination), &mut self.flags);
         if let Some(slot) = self.groups.slot_mut(slot) {
-            slot.pending_copies.push(PendingCopy { destination, source });
+            slot.pending_copies.push(PendingCopy { event, destination, source });
         }
         initialised
     }
 
-    /// All work-items of the group have waited for the copies that were started.
-    pub fn wait(&mut self, slot: u32) {
+    /// All work-items of the group have waited for the copies with these events, which ascend; `None`: for all.
+    pub fn wait(&mut self, slot: u32, events: Option<&[u64]>) {
         self.complete_pending_write();
         if let Some(slot) = self.groups.slot_mut(slot) {
-            slot.pending_copies.clear();
+            slot.pending_copies.retain(|copy| !is_waited_for(events, copy.event));
         }
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
-            recorder.order().wait(slot);
+            recorder.order().wait(slot, events);
         }
     }
 

@@ -69,8 +69,11 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
     for d in 0..3u8 {
         // If work-items process several elements each, rows are a multiple of the group's size.
         let most = rules.at_most[usize::from(d)];
-        let found =
-            loop_stride(summary, d).or_else(|| row_width(summary, d)).filter(|n| most.is_none_or(|most| *n <= most));
+        let found = halved_from(summary, d)
+            .or_else(|| loop_stride(summary, d))
+            .or_else(|| tile_step(summary, d))
+            .or_else(|| row_width(summary, d))
+            .filter(|n| most.is_none_or(|most| *n <= most));
         rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| tile_widths[usize::from(d)].contains(n)));
     }
     rules
@@ -155,6 +158,62 @@ fn loop_stride(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
     None
 }
 
+/// Recognises `for (i = 0; …; i += 8) tile[lid + i]` where that is written: 8 work-items fill a tile of many rows.
+fn tile_step(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
+    let program = summary.program;
+    let id = Atom::Id(Id::Local, d);
+    let is_tile = |region| matches!(region, Region::Variable(index) if program.variables[index].is_local);
+    let writes = summary.accesses.iter().filter(|a| a.kind == AccessKind::Write && is_tile(a.region));
+    let step = |counter: ValueId| {
+        let phi = program.instruction(counter)?;
+        let me = Poly::atom(Atom::Value(counter));
+        phi.operands.iter().find_map(|operand| summary.symbols.poly(*operand).sub(&me).as_constant())
+    };
+    let steps = writes.filter_map(|write| {
+        let (by, rest) = write.offset.linear_in(id)?;
+        let beside = rest.0.iter().filter(|(product, factor)| product.len() == 1 && **factor == by);
+        let counters = beside.filter_map(|(product, _)| match product[0] {
+            Atom::Value(value) if program.is_counter(value) => Some(value),
+            _ => None,
+        });
+        counters.filter_map(step).filter_map(|n| u64::try_from(n).ok()).filter(|n| (2..=LARGEST).contains(n)).min()
+    });
+    steps.min()
+}
+
+/// Recognises `for (s = 64; s > 0; s /= 2) if (lid < s)`, which implies 128 work-items per group.
+fn halved_from(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
+    let program = summary.program;
+    let id = Poly::atom(Atom::Id(Id::Local, d));
+    let halved = |value: ValueId| {
+        let counter = program.is_counter(value).then(|| program.instruction(value)).flatten()?;
+        let is_half = |operand: &ValueId| is_half_of(program, *operand, value);
+        let start = counter.operands.iter().find_map(|operand| program.constant(*operand))?;
+        counter.operands.iter().any(is_half).then_some(start)
+    };
+    let starts = summary.facts.all().filter_map(|(_, fact)| match fact.rhs.0.first_key_value() {
+        Some((product, 1)) if fact.lhs == id && fact.rhs.0.len() == 1 => match product[..] {
+            [Atom::Value(value)] => halved(value),
+            _ => None,
+        },
+        _ => None,
+    });
+    starts.filter_map(|start| u64::try_from(start).ok()?.checked_mul(2)).filter(|n| (2..=LARGEST).contains(n)).max()
+}
+
+/// Returns whether a value is another one divided by two.
+fn is_half_of(program: &Program, half: ValueId, of: ValueId) -> bool {
+    program.instruction(half).is_some_and(|i| {
+        let by = i.operands.get(1).and_then(|o| program.constant(*o));
+        i.operands.first() == Some(&of)
+            && match i.op {
+                Op::Binary(Opcode::LLVMLShr | Opcode::LLVMAShr) => by == Some(1),
+                Op::Binary(Opcode::LLVMUDiv | Opcode::LLVMSDiv) => by == Some(2),
+                _ => false,
+            }
+    })
+}
+
 /// Recognises `group * 16 + lid` and `tile * 16 + lid`: rows of 16 elements that the work-items of a group cover side
 /// by side.
 fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
@@ -162,6 +221,10 @@ fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
     let program = summary.program;
     let row_of = |poly: &Poly| {
         let (1, rest) = poly.linear_in(id)? else { return None };
+        // A global id: a row is as long as the launch, or longer.
+        if rest.has(Atom::Id(Id::LocalSize, d)) {
+            return None;
+        }
         let sizes = rest.0.iter().filter_map(|(product, n)| {
             let [only] = product[..] else { return None };
             let is_row = match only {
@@ -193,17 +256,7 @@ fn halves_group(summary: &AccessSummary<'_>) -> bool {
         let is_back = |b: BlockIndex| program.dominates(here, b);
         let mut steps = phi.operands.iter().zip(from).filter(|(_, b)| is_back(**b)).map(|(v, _)| *v);
         let starts = phi.operands.iter().zip(from).filter(|(_, b)| !is_back(**b)).map(|(v, _)| *v);
-        let halved = |v: ValueId| {
-            program.instruction(v).is_some_and(|i| {
-                let by = i.operands.get(1).and_then(|o| program.constant(*o));
-                i.operands.first() == Some(&phi.result)
-                    && match i.op {
-                        Op::Binary(Opcode::LLVMLShr | Opcode::LLVMAShr) => by == Some(1),
-                        Op::Binary(Opcode::LLVMUDiv | Opcode::LLVMSDiv) => by == Some(2),
-                        _ => false,
-                    }
-            })
-        };
+        let halved = |v: ValueId| is_half_of(program, v, phi.result);
         let doubled = Poly::atom(Atom::Value(phi.result)).times(2);
         let is_doubled = |v: ValueId| summary.symbols.poly(v) == doubled;
         let bounds = summary.bounds.get(&Atom::Value(phi.result)).into_iter().flatten();

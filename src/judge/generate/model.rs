@@ -115,6 +115,10 @@ pub struct ScalarModel {
     pub role: Role,
     pub(crate) lower_bounds: Vec<LowerBound>,
     pub(crate) upper_bounds: Vec<UpperBound>,
+    /// Addresses step by it in bytes, and are aligned for multiples of this.
+    pub(crate) multiple_of: i128,
+    /// A floating-point number from which addresses are computed: where it is negative or 0, these mean nothing.
+    pub(crate) is_positive: bool,
     /// Something is divided by it, so it must not be 0.
     pub divides: bool,
     /// Values that the code compares it with, and their neighbours.

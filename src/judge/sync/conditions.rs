@@ -3,6 +3,7 @@
 
 use kassay_base::error::Result;
 use kassay_model::condition::{Condition, Quantity};
+use kassay_model::native::table::{NativeTable, Storage};
 use kassay_results::result::check::Verdict;
 use kassay_run::exec::simulator::observation::{FaultKind, Simulation, SimulatorFault};
 use kassay_suite::launch::{ArgValue, Launch};
@@ -10,7 +11,7 @@ use kassay_suite::launch::{ArgValue, Launch};
 use super::budget::Budget;
 use super::checking::{self, Case, Simulate};
 use super::findings::{ObservedLaunch, Reader};
-use crate::generate::conditions::{Candidates, Conditions};
+use crate::generate::conditions::{Candidates, Concerns, Conditions};
 use crate::generate::planned_launch::GeneratedLaunch;
 
 /// Single conditions that are tried, at most.
@@ -20,6 +21,9 @@ const MAX_PAIRS: usize = 32;
 /// Conditions that are taken together with all that the code suggests, at most.
 const MAX_JOINT: usize = 64;
 
+/// A condition that says more than this is none that an author would have had in mind: only an accident of the explored
+/// launches sets them apart.
+const MAX_KINDS: usize = 3;
 /// So many conditions that the code suggests together are tried before single ones.
 const MANY: usize = 4;
 /// Launches in which something is found that are tried again, kept to a condition.
@@ -61,10 +65,12 @@ pub fn weakest<S: Simulate>(
 ) -> Result<Searched> {
     let mut search = Search { reader, conditions, make, budget, bad: Vec::new() };
     let (mut only_misaligned, mut only_solved) = (true, true);
+    let mut concerns = Concerns::default();
     for (case, simulation) in cases.iter().zip(simulations) {
         if search.is_bad(case, simulation) {
             search.bad.push(case.launch.clone());
             only_misaligned &= is_only_misaligned(simulation);
+            concern(&mut concerns, reader.table, simulation);
             only_solved &= case.origin == "solved";
         }
     }
@@ -73,7 +79,7 @@ pub fn weakest<S: Simulate>(
     if search.bad.is_empty() || only_solved {
         return Ok(Searched::default());
     }
-    let Candidates { mut single, joint } = conditions.candidates();
+    let Candidates { mut single, joint } = conditions.candidates(&concerns);
     if only_misaligned {
         // Others would mend it by accident.
         single.retain(|condition| matches!(condition, Condition::MultipleOf(..)));
@@ -84,7 +90,12 @@ pub fn weakest<S: Simulate>(
     for (is_joint, share) in rounds.into_iter().zip([0.4, 0.7]) {
         search.budget = budget.up_to(share);
         if kept.is_none() && is_joint && !all.parts().is_empty() {
-            kept = search.first(sim, std::iter::once(all.clone()), 1)?;
+            // Those that hold everywhere set nothing apart.
+            let excludes_some = |part: &&Condition| search.bad.iter().any(|launch| search.excludes(part, launch));
+            let excluding = Condition::all(all.parts().iter().filter(excludes_some).cloned());
+            let mut joint = vec![excluding, all.clone()];
+            joint.dedup();
+            kept = search.first(sim, joint.into_iter().filter(|one| !one.parts().is_empty()), 2)?;
         } else if kept.is_none() {
             kept = search.first(sim, single.iter().cloned(), MAX_SINGLE)?;
         }
@@ -106,6 +117,7 @@ pub fn weakest<S: Simulate>(
     if let Some(found) = kept.take() {
         kept = Some(search.minimised(sim, found)?);
     }
+    let kept = kept.filter(|kept| kept.condition.kinds() <= MAX_KINDS);
     Ok(Searched { kept, cut_short: budget.is_over() })
 }
 
@@ -215,22 +227,45 @@ impl Search<'_, '_, '_> {
         Ok(is_worth.then_some(Kept { condition, cases, simulations }))
     }
 
-    /// Leaves out the parts of a condition that are not needed, the strongest first.
+    /// Leaves out the parts of a condition that are not needed, the strongest first, of many parts half of them at once.
     fn minimised<S: Simulate>(&mut self, sim: &mut S, mut kept: Kept) -> Result<Kept> {
         let mut parts = kept.condition.parts().to_vec();
         parts.sort_by_key(|part| std::cmp::Reverse(part.strength()));
-        for part in parts {
-            let others = || kept.condition.parts().iter().filter(|other| **other != part).cloned();
-            let weaker = Condition::all(others());
-            if self.budget.is_over() || kept.condition.parts().len() < 2 || !self.excludes_all(&weaker) {
-                continue;
+        let mut size = parts.len() / 2;
+        while size > 0 {
+            let mut at = 0;
+            while at < parts.len() && !self.budget.is_over() {
+                let end = (at + size).min(parts.len());
+                let without: Vec<Condition> = parts[..at].iter().chain(&parts[end..]).cloned().collect();
+                // In the order of the candidates.
+                let order = kept.condition.parts().iter().filter(|part| without.contains(part)).cloned();
+                let weaker = Condition::all(order);
+                let found =
+                    if without.is_empty() || !self.excludes_all(&weaker) { None } else { self.attempt(sim, weaker)? };
+                match found {
+                    Some(found) => (kept, parts) = (found, without),
+                    None => at = end,
+                }
             }
-            if let Some(found) = self.attempt(sim, weaker)? {
-                kept = found;
-            }
+            size /= 2;
         }
         Ok(kept)
     }
+}
+
+/// Notes what was found in a launch.
+fn concern(concerns: &mut Concerns, table: &NativeTable, simulation: &Simulation) {
+    concerns.has_others |= !simulation.divergences.is_empty();
+    let mut access = |object: Option<u32>| match object.and_then(|o| table.objects.get(o as usize)).map(|o| o.storage) {
+        Some(Storage::Argument(position)) => {
+            concerns.arguments.insert(position);
+        }
+        Some(_) => concerns.has_variables = true,
+        None => concerns.has_others = true,
+    };
+    simulation.conflicts.iter().for_each(|conflict| access(Some(conflict.object)));
+    let counts = |fault: &&SimulatorFault| fault.kind != FaultKind::Uninitialised;
+    simulation.faults.iter().filter(counts).for_each(|fault| access(fault.object));
 }
 
 /// Returns whether a condition is on sizes of the launch alone, or on what buffers hold.

@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_ir::llvm::Opcode;
 use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
-use kassay_prove::program::{Kind, Op, Region, ValueId};
+use kassay_prove::program::{Op, ValueId};
 
+use super::dimensions;
 use super::known::integers_of;
 use crate::generate::access_summary::AccessSummary;
 use crate::generate::atomic_counters;
 use crate::generate::model::{Contents, KernelModel, Role, ScalarModel};
+use crate::generate::pitches::{self, Offset};
 use crate::generate::polynomial::{Atom, Id, Poly, id_of};
 use crate::generate::roles;
 
@@ -103,7 +105,7 @@ impl Finder<'_, '_> {
         ids.iter().any(|id| self.ids.contains(&(*id, dimension)))
     }
 
-    fn dimensions(&self) -> impl Iterator<Item = u8> + use<> {
+    fn dimensions(&self) -> std::ops::Range<u8> {
         0..u8::try_from(self.model.dims.min(3)).unwrap_or(3)
     }
 
@@ -133,9 +135,13 @@ impl Finder<'_, '_> {
             if scalar.scalar.is_signed() {
                 all.push(Condition::AtLeast(own(), Quantity::Constant(0)));
             }
-            all.push(Condition::AtLeast(own(), Quantity::Constant(1)));
-            // A check says that the code is made for remainders.
             let is_in_address = self.is_in_address(scalar);
+            if scalar.role != Role::Index {
+                all.push(Condition::AtLeast(own(), Quantity::Constant(1)));
+                // A last element or row that is not the first one.
+                all.extend(is_in_address.then(|| Condition::AtLeast(own(), Quantity::Constant(2))));
+            }
+            // A check says that the code is made for remainders.
             if is_in_address && !self.dimensions().any(|d| self.is_guard(scalar, d)) {
                 all.extend([2, 4, 8, 16].map(|n| Condition::MultipleOf(own(), Quantity::Constant(n))));
             }
@@ -156,7 +162,6 @@ impl Finder<'_, '_> {
                 }
                 if self.reads(&[Id::Group], d) {
                     all.push(Condition::AtLeast(own(), Quantity::Groups(d)));
-                    all.push(Condition::Equal(own(), Quantity::Groups(d)));
                 }
             }
             for other in scalars.iter().filter(|other| (other.arg, other.offset) != (scalar.arg, scalar.offset)) {
@@ -178,8 +183,9 @@ impl Finder<'_, '_> {
     /// Whether an address steps by both.
     fn are_strides(&self, a: &ScalarModel, b: &ScalarModel) -> bool {
         let [a, b] = [a, b].map(|s| Atom::Arg(s.arg, s.offset));
-        let steps_by =
-            |offset: &Poly, by: Atom| offset.0.keys().any(|product| product.len() > 1 && product.contains(&by));
+        let steps_by = |offset: &Poly, by: Atom| {
+            offset.0.iter().any(|(product, n)| *n > 0 && product.len() > 1 && product.contains(&by))
+        };
         a != b && self.summary.accesses.iter().any(|access| steps_by(&access.offset, a) && steps_by(&access.offset, b))
     }
 
@@ -231,6 +237,7 @@ impl Finder<'_, '_> {
             all.push(Condition::OneWorkItem);
             return all;
         }
+        all.extend(dimensions::of_repeated_writes(self.summary, &self.model.interface, self.dimensions().end));
         let literals = self.literals();
         for d in self.dimensions() {
             let (global, local, group) =
@@ -330,7 +337,7 @@ impl Finder<'_, '_> {
         for (scalar, n) in self.alignments() {
             all.push(Condition::MultipleOf(quantity(scalar), Quantity::Constant(n)));
         }
-        for (offset, bytes) in self.offsets() {
+        for Offset { poly: offset, bytes, .. } in pitches::offsets(self.summary) {
             let strides_of = self.strides_of(&offset);
             if let Some((smallest, _)) = strides_of.first() {
                 all.extend(self.rows(&offset, bytes, smallest));
@@ -346,30 +353,7 @@ impl Finder<'_, '_> {
             }
         }
         let mut seen = BTreeSet::new();
-        all.retain(|condition| seen.insert(condition.to_string()));
-        all
-    }
-
-    /// Offsets of accesses to shared memory, with their numbers of bytes. Where a pointer is one of several, each of
-    /// them.
-    fn offsets(&self) -> Vec<(Poly, u64)> {
-        let (summary, program) = (self.summary, self.summary.program);
-        let mut all: Vec<(Poly, u64)> = Vec::new();
-        for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_))) {
-            let mut push = |offset: Poly| {
-                if !all.contains(&(offset.clone(), access.bytes)) {
-                    all.push((offset, access.bytes));
-                }
-            };
-            push(access.offset.clone());
-            let is_pointer = |atom: Atom| matches!(atom, Atom::Value(v) if program.shape(v).kind == Kind::Pointer);
-            if access.offset.atoms().any(is_pointer) {
-                let is_address =
-                    |v: &ValueId| program.instruction(*v).is_some_and(|i| matches!(i.op, Op::Address { .. }));
-                let pointers = summary.sources(access.pointer).into_iter().filter(is_address);
-                pointers.for_each(|v| push(summary.symbols.address(v).offset));
-            }
-        }
+        all.retain(|condition| !always_holds(condition) && seen.insert(condition.to_string()));
         all
     }
 
@@ -402,16 +386,12 @@ impl Finder<'_, '_> {
     /// so that the access is aligned.
     fn alignments(&self) -> Vec<(&ScalarModel, i64)> {
         let mut found: BTreeMap<(u32, u64), i128> = BTreeMap::new();
-        for (offset, bytes) in self.offsets() {
-            let bytes = i128::from(bytes.max(1));
-            let aligned = if bytes.count_ones() == 1 { bytes } else { 1 << bytes.trailing_zeros() };
-            for (product, coefficient) in offset.0.iter().filter(|(_, c)| **c % aligned != 0) {
-                let Some(Atom::Arg(arg, offset)) = product.iter().rfind(|atom| matches!(atom, Atom::Arg(..))) else {
-                    continue;
-                };
-                let apart = aligned / (1 << coefficient.trailing_zeros().min(aligned.trailing_zeros()));
-                let known = found.entry((*arg, *offset)).or_insert(1);
-                *known = (*known).max(apart);
+        for offset in pitches::offsets(self.summary) {
+            for (scalar, of, _) in pitches::unaligned(&offset.poly, offset.bytes) {
+                if let Atom::Arg(arg, offset) = scalar {
+                    let known = found.entry((arg, offset)).or_insert(1);
+                    *known = of.max(*known);
+                }
             }
         }
         let scalar = |key: (u32, u64)| self.model.scalars.iter().find(|s| (s.arg, s.offset) == key);
@@ -463,6 +443,15 @@ impl Finder<'_, '_> {
         let (product, 1) = poly.0.first_key_value()? else { return None };
         let ([Atom::Arg(arg, offset)], 1) = (&product[..], poly.0.len()) else { return None };
         self.model.scalars.iter().find(|s| (s.arg, s.offset) == (*arg, *offset)).map(quantity)
+    }
+}
+
+/// Whether a condition says nothing: no row is shorter than itself.
+fn always_holds(condition: &Condition) -> bool {
+    match condition {
+        Condition::AtLeast(a, b) => a == b,
+        Condition::Strides { outer, inner, .. } => outer == inner,
+        _ => false,
     }
 }
 

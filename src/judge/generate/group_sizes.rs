@@ -11,6 +11,7 @@ use kassay_prove::program::{Definition, Op, Program, Region, ValueId};
 use super::access_summary::{AccessKind, AccessSummary};
 use super::atomic_counters;
 use super::model::GroupRules;
+use super::pitches;
 use super::polynomial::{Atom, Id, Poly};
 
 /// Upper limit of inferred work-group sizes.
@@ -67,6 +68,7 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
     }
     let tile_widths = tile_widths(summary);
     for d in 0..3u8 {
+        rules.multiple_of[usize::from(d)] = shared_steps(summary, d);
         // If work-items process several elements each, rows are a multiple of the group's size.
         let most = rules.at_most[usize::from(d)];
         let found = halved_from(summary, d)
@@ -199,6 +201,32 @@ fn halved_from(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
         _ => None,
     });
     starts.filter_map(|start| u64::try_from(start).ok()?.checked_mul(2)).filter(|n| (2..=LARGEST).contains(n)).max()
+}
+
+/// Recognises `for (…; …; i += get_local_size(0) / 8)`: with fewer work-items than 8 the loop would not get on.
+fn shared_steps(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
+    let program = summary.program;
+    let size = vec![Atom::Id(Id::LocalSize, d)];
+    let counters = program.instructions().filter(|(_, i)| program.is_counter(i.result));
+    let steps = counters.filter(|(_, i)| program.shape(i.result).is_int()).flat_map(|(_, phi)| {
+        let me = Poly::atom(Atom::Value(phi.result));
+        phi.operands.iter().map(move |operand| summary.symbols.poly(*operand).sub(&me)).collect::<Vec<Poly>>()
+    });
+    let parts = steps.filter_map(|step| {
+        let (product, 1) = step.0.first_key_value()? else { return None };
+        let ([Atom::Value(value)], 1) = (&product[..], step.0.len()) else { return None };
+        let (dividend, divisor) = pitches::quotient(summary, *value)?;
+        let (divisor, factor) = (divisor.as_constant()?, *dividend.0.get(&size)?);
+        let is_whole = dividend.0.len() == 1 && factor > 0 && divisor % factor == 0;
+        u64::try_from(divisor / factor).ok().filter(|n| is_whole && (2..=LARGEST).contains(n))
+    });
+    steps_of(parts)
+}
+
+/// Returns the greatest of the numbers, if it is a multiple of all.
+fn steps_of(parts: impl Iterator<Item = u64>) -> Option<u64> {
+    let all: Vec<u64> = parts.collect();
+    all.iter().max().copied().filter(|most| all.iter().all(|n| most % n == 0))
 }
 
 /// Returns whether a value is another one divided by two.

@@ -136,6 +136,8 @@ pub struct GroupRules {
     pub exactly: [Option<u64>; 3],
     /// Static local arrays have room for no more work-items.
     pub at_most: [Option<u64>; 3],
+    /// Loops step by such a part of the group's size that it has to be a multiple of this.
+    pub multiple_of: [Option<u64>; 3],
     /// A loop halves or doubles its way through the work-group.
     pub power_of_two: bool,
     /// How many work-items the sub-groups have, if the kernel uses them.

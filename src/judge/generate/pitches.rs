@@ -95,6 +95,8 @@ pub(super) fn lower_bounds(summary: &AccessSummary<'_>, offsets: &[Offset], scal
                 });
                 if !is_kept {
                     all.extend(bound(summary, *pitch, scalar, &extent, row.factor));
+                    let checked = checked(summary, offset, &extent);
+                    all.extend(checked.and_then(|extent| bound(summary, *pitch, scalar, &extent, row.factor)));
                 }
             }
         }
@@ -146,6 +148,20 @@ fn extent(
     Some(column)
 }
 
+/// Returns the extent with counters of loops at the last values that checks before the access leave them, if these are
+/// the same for all work-items.
+fn checked(summary: &AccessSummary<'_>, offset: &Offset, extent: &Poly) -> Option<Poly> {
+    let is_counter = |atom: &Atom| matches!(atom, Atom::Value(v) if summary.program.is_counter(*v));
+    let counter = extent.atoms().find(is_counter)?;
+    let last = summary.facts.blocks[offset.block].iter().find_map(|fact| {
+        let (1, rest) = fact.lhs.linear_in(counter)? else { return None };
+        let most = fact.rhs.sub(&rest).sub(&Poly::constant(1));
+        let is_same = most.atoms().all(|atom| is_uniform(summary, atom, DEPTH));
+        is_same.then_some(most)
+    })?;
+    extent.substitute(counter, &last)
+}
+
 /// Returns how many bytes are written beside each other, in accesses whose offsets differ in a constant.
 fn span(offset: &Offset, offsets: &[Offset]) -> i128 {
     let without_constant = |poly: &Poly| poly.sub(&Poly::constant(poly.constant_term()));
@@ -167,6 +183,11 @@ fn order(row: &Term<'_>, pitch: Atom, other_row: &Term<'_>, other: Atom) -> Orde
         (Some(a), Some(b)) if a != b => a.cmp(&b),
         _ => pitch.cmp(&other),
     }
+}
+
+/// Returns whether an index is multiplied by the scalar.
+pub(super) fn steps_by(summary: &AccessSummary<'_>, offset: &Poly, scalar: Atom) -> bool {
+    terms(summary, offset).iter().any(|term| term.factor > 0 && term.pitches.contains(&scalar))
 }
 
 fn terms<'o>(summary: &AccessSummary<'_>, offset: &'o Poly) -> Vec<Term<'o>> {
@@ -197,7 +218,7 @@ fn is_uniform(summary: &AccessSummary<'_>, atom: Atom, depth: u32) -> bool {
 }
 
 /// Returns dividend and divisor of a value that is a quotient.
-fn quotient(summary: &AccessSummary<'_>, value: ValueId) -> Option<(Poly, Poly)> {
+pub(super) fn quotient(summary: &AccessSummary<'_>, value: ValueId) -> Option<(Poly, Poly)> {
     let program = summary.program;
     let instruction = program.instruction(value)?;
     let operand = |i: usize| Some(summary.symbols.poly(*instruction.operands.get(i)?));

@@ -386,6 +386,9 @@ fn preconditions(
             (None, None) => {}
         }
     }
+    for (d, of) in groups.multiple_of.iter().enumerate().filter_map(|(d, of)| Some((d, (*of)?))) {
+        all.push(format!("a work-group's size in dimension {d} is a multiple of {of}"));
+    }
     if groups.power_of_two {
         all.push("a work-group's size is a power of two".to_owned());
     }

@@ -45,8 +45,11 @@ pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) 
     }
     let mut joint = finder.of_addresses();
     // Dimensions that the code tells apart by the group's id or the local id alone, all of them at once.
-    let is_of_dimension = |one: &&Condition| matches!(one, Condition::Equal(_, Quantity::Constant(1)));
-    joint.extend(single.iter().filter(is_of_dimension).cloned());
+    for one in single.iter().filter(|one| matches!(one, Condition::Equal(_, Quantity::Constant(1)))) {
+        if !joint.contains(one) {
+            joint.push(one.clone());
+        }
+    }
     single.extend(joint.iter().cloned());
     let mut seen = BTreeSet::new();
     single.sort_by_cached_key(|condition| (condition.strength(), constant(condition), condition.to_string()));
@@ -123,6 +126,21 @@ impl Finder<'_, '_> {
         self.summary.accesses.iter().any(|access| access.offset.has(atom))
     }
 
+    /// Whether addresses step by the scalar, or by what is computed from it.
+    fn is_pitch(&self, scalar: &ScalarModel) -> bool {
+        let atom = Atom::Arg(scalar.arg, scalar.offset);
+        let mut offsets = self.summary.accesses.iter().map(|access| &access.offset);
+        offsets.any(|offset| pitches::steps_by(self.summary, offset, atom))
+            || scalar.lower_bounds.iter().any(|bound| bound.is_hard)
+    }
+
+    /// Whether something is subtracted from the scalar in an address.
+    fn is_counted_down(&self, scalar: &ScalarModel) -> bool {
+        let own = vec![Atom::Arg(scalar.arg, scalar.offset)];
+        let mut offsets = self.summary.accesses.iter().map(|access| &access.offset.0);
+        offsets.any(|offset| offset.get(&own).is_some_and(|n| *n > 0) && offset.values().any(|n| *n < 0))
+    }
+
     fn is_guard(&self, scalar: &ScalarModel, dimension: u8) -> bool {
         self.guards.contains(&(Atom::Arg(scalar.arg, scalar.offset), dimension))
     }
@@ -136,7 +154,9 @@ impl Finder<'_, '_> {
                 all.push(Condition::AtLeast(own(), Quantity::Constant(0)));
             }
             let is_in_address = self.is_in_address(scalar);
-            if scalar.role != Role::Index {
+            let is_pitch = self.is_pitch(scalar);
+            let is_length = is_pitch || scalar.role == Role::Count || self.is_counted_down(scalar);
+            if is_length {
                 all.push(Condition::AtLeast(own(), Quantity::Constant(1)));
                 // A last element or row that is not the first one.
                 all.extend(is_in_address.then(|| Condition::AtLeast(own(), Quantity::Constant(2))));
@@ -149,22 +169,33 @@ impl Finder<'_, '_> {
                 continue;
             }
             for d in self.dimensions().filter(|d| !self.is_guard(scalar, *d)) {
-                if is_in_address {
+                if is_pitch {
                     all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d)));
                     let factors = self.factors(d).into_iter().map(Quantity::Constant);
                     all.extend(factors.map(|n| Condition::AtLeast(own(), Quantity::GlobalSize(d).times(n))));
                 }
-                all.push(Condition::Equal(own(), Quantity::GlobalSize(d)));
+                // Of a length that is only counted to, or subtracted from.
+                let is_equal = |all: &mut Vec<Condition>, size| {
+                    if is_length && !is_pitch {
+                        all.push(Condition::Equal(own(), size));
+                    }
+                };
+                is_equal(&mut all, Quantity::GlobalSize(d));
+                if !is_length {
+                    continue;
+                }
                 if self.reads(&[Id::Local, Id::LocalSize, Id::Group], d) {
                     all.push(Condition::MultipleOf(own(), Quantity::LocalSize(d)));
-                    all.push(Condition::Equal(own(), Quantity::LocalSize(d)));
+                    is_equal(&mut all, Quantity::LocalSize(d));
                     all.push(Condition::AtLeast(own(), Quantity::LocalSize(d)));
                 }
                 if self.reads(&[Id::Group], d) {
                     all.push(Condition::AtLeast(own(), Quantity::Groups(d)));
                 }
             }
-            for other in scalars.iter().filter(|other| (other.arg, other.offset) != (scalar.arg, scalar.offset)) {
+            for other in
+                scalars.iter().filter(|other| is_length && (other.arg, other.offset) != (scalar.arg, scalar.offset))
+            {
                 all.push(Condition::AtLeast(own(), quantity(other)));
             }
         }
@@ -209,8 +240,8 @@ impl Finder<'_, '_> {
             let buffer = || IndexBuffer { position: arg.position, name: arg.display_name() };
             all.push(Condition::Distinct(buffer()));
             all.push(Condition::Rising(buffer()));
+            all.extend(self.scalars().into_iter().map(|s| Condition::Within(buffer(), quantity(s))));
             if model.contents != Contents::Offsets {
-                all.extend(self.scalars().into_iter().map(|s| Condition::Within(buffer(), quantity(s))));
                 all.extend(self.dimensions().map(|d| Condition::Within(buffer(), Quantity::GlobalSize(d))));
             }
         }

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_ir::llvm::Opcode;
 use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
-use kassay_prove::program::{Op, ValueId};
+use kassay_prove::program::{Op, Region, ValueId};
 
 use super::dimensions;
 use super::known::integers_of;
-use crate::generate::access_summary::AccessSummary;
+use crate::generate::access_summary::{Access, AccessSummary};
 use crate::generate::atomic_counters;
 use crate::generate::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::generate::pitches::{self, Offset};
@@ -63,6 +63,10 @@ fn ids_read(summary: &AccessSummary<'_>) -> BTreeSet<(Id, u8)> {
     let needed = roles::needed(program);
     let id = |op: &Op, operands: &[ValueId]| {
         let Op::Call(_, base) = op else { return None };
+        // Sub-groups lie along the first dimension of a group.
+        if base.contains("sub_group_") {
+            return Some((Id::Local, 0));
+        }
         let dimension = operands.first().and_then(|d| program.constant(*d)).and_then(|d| u8::try_from(d).ok())?;
         Some((id_of(base)?, dimension))
     };
@@ -239,13 +243,23 @@ impl Finder<'_, '_> {
             }
             let buffer = || IndexBuffer { position: arg.position, name: arg.display_name() };
             all.push(Condition::Distinct(buffer()));
-            all.push(Condition::Rising(buffer()));
+            if model.contents == Contents::Offsets || self.has_neighbours(arg.position) {
+                all.push(Condition::Rising(buffer()));
+            }
             all.extend(self.scalars().into_iter().map(|s| Condition::Within(buffer(), quantity(s))));
             if model.contents != Contents::Offsets {
                 all.extend(self.dimensions().map(|d| Condition::Within(buffer(), Quantity::GlobalSize(d))));
             }
         }
         all
+    }
+
+    /// Whether elements of a buffer are compared with others at fixed distances.
+    fn has_neighbours(&self, position: u32) -> bool {
+        let is_mine = |access: &&Access| access.region == Region::Argument(position);
+        let offsets: Vec<&Poly> = self.summary.accesses.iter().filter(is_mine).map(|access| &access.offset).collect();
+        let is_beside = |a: &Poly, b: &Poly| a.sub(b).as_constant().is_some_and(|apart| apart != 0);
+        offsets.iter().any(|a| offsets.iter().any(|b| is_beside(a, b)))
     }
 
     /// Returns whether an address or a loop depends on what is loaded from the argument's buffer.

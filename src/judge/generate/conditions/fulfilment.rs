@@ -192,6 +192,7 @@ fn shrink(geometry: &mut Geometry, condition: &Condition) {
 /// Changes scalars until the condition holds of them. Returns whether it does.
 fn fulfil(condition: &Condition, model: &KernelModel, geometry: &Geometry, scalars: &mut Scalars, slack: i128) -> bool {
     start_small(condition, scalars);
+    assign::align(model, scalars);
     for _ in 0..ROUNDS {
         let mut has_changed = false;
         for part in condition.parts() {

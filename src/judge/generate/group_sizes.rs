@@ -48,8 +48,8 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
         let factor = u64::try_from(factor).unwrap_or(1).max(1);
         let room = match u64::try_from(halo) {
             // An array with a halo is larger than the group by the halo; if its size is a power of two, that is the
-            // group's size.
-            Ok(halo) if !extent.is_power_of_two() => extent - halo.min(extent - 1),
+            // group's size, unless the halo is a half of it: then each work-item has two elements.
+            Ok(halo) if !extent.is_power_of_two() || halo >= extent / 2 => extent - halo.min(extent - 1),
             Ok(_) => extent,
             // Only the work-items from some id on use the array.
             Err(_) => extent.saturating_add(u64::try_from(-halo).unwrap_or(0)).min(LARGEST),

@@ -261,6 +261,21 @@ impl Condition {
         })
     }
 
+    /// Returns how many things it says: that scalars are multiples of elements is one, and so are the order of strides,
+    /// and that groups, or launches, have one work-item in some dimensions.
+    pub fn kinds(&self) -> usize {
+        let kind = |part: &Condition| match part {
+            Condition::MultipleOf(_, Quantity::Constant(_)) => Some(0),
+            Condition::Strides { .. } => Some(1),
+            Condition::Equal(Quantity::LocalSize(_), Quantity::Constant(1)) => Some(2),
+            Condition::Equal(Quantity::GlobalSize(_), Quantity::Constant(1)) => Some(3),
+            _ => None,
+        };
+        let parts = self.parts();
+        let others = parts.iter().filter(|part| kind(part).is_none()).count();
+        (0..4).filter(|n| parts.iter().any(|part| kind(part) == Some(*n))).count() + others
+    }
+
     /// Orders conditions by weakness: what excludes fewer of a host's launches, and is plainer, has the smaller number.
     /// Conditions with the same number have no order but that of their texts.
     pub fn strength(&self) -> u32 {
@@ -321,15 +336,45 @@ impl Condition {
             Condition::Equal(a, b) => compare(a, "==", b),
             Condition::Different(a, b) => compare(a, "!=", b),
             Condition::OneWorkItem => words.say("a single work-item runs it").into_owned(),
-            Condition::All(several) => {
-                let texts: Vec<String> = several.iter().map(|condition| condition.text(words)).collect();
-                match texts.as_slice() {
-                    [] => "always".to_owned(),
-                    [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
-                    [only, ..] => only.clone(),
+            Condition::All(several) => listed(&texts_of_parts(several, words)),
+        }
+    }
+}
+
+/// Texts of several conditions, of many scalars that are multiples of the same number a single one.
+fn texts_of_parts(parts: &[Condition], words: Words) -> Vec<String> {
+    let multiples_of = |divisor: i64| -> Vec<&Quantity> {
+        let of = |part| match part {
+            &Condition::MultipleOf(ref a, Quantity::Constant(n)) if n == divisor => Some(a),
+            _ => None,
+        };
+        parts.iter().filter_map(of).collect()
+    };
+    let mut texts: Vec<String> = Vec::new();
+    let mut done: Vec<i64> = Vec::new();
+    for part in parts {
+        if let Condition::MultipleOf(_, Quantity::Constant(divisor)) = part {
+            let alike = multiples_of(*divisor);
+            if alike.len() > 2 {
+                if !done.contains(divisor) {
+                    done.push(*divisor);
+                    let names: Vec<String> = alike.iter().map(|a| format!("`{}`", a.expression(words))).collect();
+                    texts.push(format!("{} are multiples of {divisor}", listed(&names)));
                 }
+                continue;
             }
         }
+        texts.push(part.text(words));
+    }
+    texts
+}
+
+/// `a, b and c`.
+fn listed(texts: &[String]) -> String {
+    match texts {
+        [] => "always".to_owned(),
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        [only, ..] => only.clone(),
     }
 }
 
@@ -427,6 +472,19 @@ mod tests {
             assert_eq!(condition.text(Words::Cuda), cuda);
             assert_eq!(condition.to_string(), opencl);
         }
+    }
+
+    #[test]
+    fn many_multiples_are_said_at_once() {
+        let multiple = |name: &str| Condition::MultipleOf(Quantity::scalar(0, name), Quantity::Constant(4));
+        let rows = Condition::Equal(Quantity::LocalSize(1), Quantity::Constant(1));
+        let three = Condition::all([multiple("a"), rows.clone(), multiple("b"), multiple("c")]);
+        assert_eq!(three.to_string(), "`a`, `b` and `c` are multiples of 4 and `get_local_size(1) == 1`");
+        assert_eq!(three.kinds(), 2);
+        let two = Condition::all([multiple("a"), multiple("b")]);
+        assert_eq!(two.to_string(), "`a % 4 == 0` and `b % 4 == 0`");
+        assert_eq!((two.kinds(), rows.kinds()), (1, 1));
+        assert_eq!(Condition::all([Condition::AtLeast(n(), pitch()), Condition::AtLeast(pitch(), n())]).kinds(), 2);
     }
 
     #[test]

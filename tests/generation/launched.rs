@@ -152,3 +152,44 @@ fn every_kind_of_argument_is_given() {
     let unsupported = std::panic::catch_unwind(|| of(queue, &Request::default()));
     assert!(unsupported.is_err(), "no launch can give a queue");
 }
+
+#[test]
+fn groups_are_as_large_as_literal_halves_and_steps_ask_for() {
+    let sizes = |source: &str| -> Vec<u64> {
+        of(source, &Request::default()).iter().map(|l| l.launch.range.decided().local[0]).collect()
+    };
+    let halved = sizes(
+        "kernel void k(global const float *in, global float *out, local float *sums) {
+            int l = get_local_id(0);
+            sums[l] = in[get_global_id(0)];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (int s = 24; s > 0; s >>= 1) {
+                if (l < s) sums[l] += sums[l + s];
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (l == 0) out[get_group_id(0)] = sums[0];
+        }",
+    );
+    assert!(halved.iter().all(|size| *size == 48), "{halved:?}");
+    // With fewer than 16 work-items the loop would not get on.
+    let steps = sizes(
+        "kernel void k(global const float *in, global float *out, local float *tile, int pitch) {
+            int l = get_local_id(0);
+            for (int row = l / 16; row < 64; row += get_local_size(0) / 16)
+                tile[row * 16 + l % 16] = in[row * pitch + l % 16];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            out[get_global_id(0)] = tile[l];
+        }",
+    );
+    assert!(steps.iter().all(|size| size % 16 == 0), "{steps:?}");
+    let rows = sizes(
+        "kernel void k(global const float *in, global float *out) {
+            local float tile[64 * 8];
+            for (int i = 0; i < 64; i += 4)
+                tile[(get_local_id(0) + i) * 8 + get_local_id(1)] = in[get_global_id(0) + i];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            out[get_global_id(0)] = tile[get_local_id(1)];
+        }",
+    );
+    assert!(rows.iter().all(|size| *size == 4), "{rows:?}");
+}

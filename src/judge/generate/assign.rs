@@ -63,10 +63,14 @@ pub enum Style {
 const COUNTS: [i128; 6] = [5, 8, 3, 1, 2, 0];
 const ROWS: [i128; 5] = [5, 8, 3, 1, 16];
 const SMALL: [i128; 6] = [1, 2, 3, 0, 5, 7];
+const SCALES: [f64; 4] = [1.0, 0.5, 2.0, 1.5];
 const FLOATS: [f64; 7] = [0.5, 1.0, -1.25, 2.0, 0.0, 100.0, -3.0];
 
 /// Iterations after which interdependent lengths are left as they are.
 const ROUNDS: usize = 4;
+
+/// Greater pitches are not asked for.
+const LARGEST_PITCH: i128 = 1 << 20;
 
 /// Returns an element of a list, a different one for each variant.
 fn pick<T: Copy>(from: &[T], variant: u64) -> T {
@@ -102,6 +106,7 @@ pub fn scalars(
                 found.insert((scalar.arg, scalar.offset), Number::Integer(value));
             }
         }
+        align(model, &mut found);
         limit(model, summary, geometry, &mut found);
         if found == before {
             break;
@@ -115,6 +120,15 @@ pub fn integer(known: &Scalars, arg: u32, offset: u64) -> Option<i128> {
     match known.get(&(arg, offset)) {
         Some(Number::Integer(n)) => Some(*n),
         _ => None,
+    }
+}
+
+/// Raises steps in bytes to multiples of the elements.
+pub fn align(model: &KernelModel, known: &mut Scalars) {
+    for scalar in model.scalars.iter().filter(|scalar| scalar.multiple_of > 1) {
+        if let Some(Number::Integer(n)) = known.get_mut(&(scalar.arg, scalar.offset)) {
+            *n += (-*n).rem_euclid(scalar.multiple_of);
+        }
     }
 }
 
@@ -175,11 +189,11 @@ fn required_values(
     for bound in &scalar.lower_bounds {
         let room = intervals.of(&bound.extent).1 + 1 - intervals.of(&bound.rest).0;
         let asks = room.div_euclid(bound.coefficient) + i128::from(room.rem_euclid(bound.coefficient) != 0);
-        let asks = asks.clamp(0, 1 << 20);
         if bound.is_hard {
-            least.1 = asks.max(least.1);
+            // So much is asked for where what is accessed in a row is not known.
+            least.1 = Some(asks).filter(|asks| *asks <= LARGEST_PITCH).unwrap_or(0).max(least.1);
         } else {
-            least.0 = asks.max(least.0);
+            least.0 = asks.clamp(0, 1 << 20).max(least.0);
         }
     }
     Some(least)
@@ -188,7 +202,8 @@ fn required_values(
 /// Returns a value for a scalar on which no lower bound is imposed.
 fn unconstrained_value(scalar: &ScalarModel, ordinal: u64, variant: u64, random: u64) -> Number {
     if scalar.scalar.is_float() {
-        return Number::Float(pick(&FLOATS, variant + ordinal));
+        let among = if scalar.is_positive { &SCALES[..] } else { &FLOATS[..] };
+        return Number::Float(pick(among, variant + ordinal));
     }
     let (least, greatest) = scalar_layout::range(scalar.scalar).unwrap_or((0, 255));
     let known: Vec<i128> =

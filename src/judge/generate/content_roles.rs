@@ -12,6 +12,9 @@ use super::polynomial::{Atom, Poly};
 /// Addresses that stay below this many bytes whatever a buffer holds need no care.
 const HARMLESS: i128 = 1 << 16;
 
+/// Rows or elements that are enough where it is not known how many there are.
+const FEW: u64 = 8;
+
 /// Infers the role of the contents of the buffer at `position`.
 pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
     let program = summary.program;
@@ -38,6 +41,9 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
         if let Some(contents) = indices_role(summary, access, position) {
             return contents;
         }
+    }
+    if let Some(target) = target_by_tiles(summary, position) {
+        return Contents::Indices { target, scale: 1, distinct: false, room: Some(FEW) };
     }
     if counts { Contents::TripCounts } else { Contents::Data }
 }
@@ -77,8 +83,46 @@ fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> 
             .accesses
             .iter()
             .any(|a| is_read(&a) && summary.loads_among_sources(a.pointer).iter().any(|(_, p)| *p == position));
-    let room = room(summary, access.pointer, load);
+    let steps = |product: &Vec<Atom>| {
+        let is_loaded = |atom: &Atom| match atom {
+            Atom::Value(v) => *v == load || summary.loads_among_sources(*v).iter().any(|(from, _)| *from == load),
+            _ => false,
+        };
+        product.iter().any(is_loaded) && product.iter().any(|atom| matches!(atom, Atom::Arg(..)))
+    };
+    let mut room = room(summary, access.pointer, load);
+    if access.offset.0.keys().any(steps) {
+        // Rows, of which the length is not known here.
+        room = Some(room.map_or(FEW, |room| room.min(FEW)));
+    }
     Some(Contents::Indices { target: access.region, scale: scale.max(1), distinct, room })
+}
+
+/// Returns the memory that is indexed by what the kernel copies from the buffer to local memory, and reads there.
+fn target_by_tiles(summary: &AccessSummary<'_>, position: u32) -> Option<Region> {
+    let program = summary.program;
+    let is_tile = |region| matches!(region, Region::Variable(index) if program.variables[index].is_local);
+    let is_copied = |access: &&Access| {
+        let store = program.instruction(access.id).filter(|i| matches!(i.op, Op::Store));
+        access.kind == AccessKind::Write
+            && is_tile(access.region)
+            && store.is_some_and(|store| {
+                matches!(program.shape(store.operands[0]).kind, Kind::Int(width) if width > 8)
+                    && summary.loads_among_sources(store.operands[0]).iter().any(|(_, from)| *from == position)
+            })
+    };
+    let tiles: Vec<Region> = summary.accesses.iter().filter(is_copied).map(|access| access.region).collect();
+    if tiles.is_empty() {
+        return None;
+    }
+    let reads = summary.accesses.iter().filter(|a| a.kind == AccessKind::Read && tiles.contains(&a.region));
+    let read: Vec<ValueId> = reads.map(|access| access.id).collect();
+    let is_indexed = |access: &&Access| {
+        let mut values = [Some(access.pointer), access.number].into_iter().flatten();
+        matches!(access.region, Region::Argument(_))
+            && values.any(|value| summary.sources(value).iter().any(|source| read.contains(source)))
+    };
+    summary.accesses.iter().find(is_indexed).map(|access| access.region)
 }
 
 /// Returns the size of the array that `load` indexes on the way to `pointer`; the smallest if it indexes several.

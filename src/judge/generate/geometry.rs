@@ -53,6 +53,10 @@ fn fit_local_size(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3]
             (None, Some(most)) => wanted[d].min(most),
             (None, None) => wanted[d],
         };
+        if let (Some(of), None) = (rules.multiple_of[d], rules.exactly[d]) {
+            let multiple = local[d].next_multiple_of(of);
+            local[d] = if rules.at_most[d].is_some_and(|most| multiple > most) { local[d] } else { multiple };
+        }
         if rules.power_of_two && !local[d].is_power_of_two() {
             local[d] = (local[d].next_power_of_two() / 2).max(1);
         }

@@ -11,6 +11,7 @@ use kassay_prove::program::{Definition, Op, Program, Region, ValueId};
 use super::access_summary::{AccessKind, AccessSummary};
 use super::atomic_counters;
 use super::model::GroupRules;
+use super::pitches;
 use super::polynomial::{Atom, Id, Poly};
 
 /// Upper limit of inferred work-group sizes.
@@ -47,8 +48,8 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
         let factor = u64::try_from(factor).unwrap_or(1).max(1);
         let room = match u64::try_from(halo) {
             // An array with a halo is larger than the group by the halo; if its size is a power of two, that is the
-            // group's size.
-            Ok(halo) if !extent.is_power_of_two() => extent - halo.min(extent - 1),
+            // group's size, unless the halo is a half of it: then each work-item has two elements.
+            Ok(halo) if !extent.is_power_of_two() || halo >= extent / 2 => extent - halo.min(extent - 1),
             Ok(_) => extent,
             // Only the work-items from some id on use the array.
             Err(_) => extent.saturating_add(u64::try_from(-halo).unwrap_or(0)).min(LARGEST),
@@ -67,10 +68,14 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
     }
     let tile_widths = tile_widths(summary);
     for d in 0..3u8 {
+        rules.multiple_of[usize::from(d)] = shared_steps(summary, d);
         // If work-items process several elements each, rows are a multiple of the group's size.
         let most = rules.at_most[usize::from(d)];
-        let found =
-            loop_stride(summary, d).or_else(|| row_width(summary, d)).filter(|n| most.is_none_or(|most| *n <= most));
+        let found = halved_from(summary, d)
+            .or_else(|| loop_stride(summary, d))
+            .or_else(|| tile_step(summary, d))
+            .or_else(|| row_width(summary, d))
+            .filter(|n| most.is_none_or(|most| *n <= most));
         rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| tile_widths[usize::from(d)].contains(n)));
     }
     rules
@@ -155,6 +160,88 @@ fn loop_stride(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
     None
 }
 
+/// Recognises `for (i = 0; …; i += 8) tile[lid + i]` where that is written: 8 work-items fill a tile of many rows.
+fn tile_step(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
+    let program = summary.program;
+    let id = Atom::Id(Id::Local, d);
+    let is_tile = |region| matches!(region, Region::Variable(index) if program.variables[index].is_local);
+    let writes = summary.accesses.iter().filter(|a| a.kind == AccessKind::Write && is_tile(a.region));
+    let step = |counter: ValueId| {
+        let phi = program.instruction(counter)?;
+        let me = Poly::atom(Atom::Value(counter));
+        phi.operands.iter().find_map(|operand| summary.symbols.poly(*operand).sub(&me).as_constant())
+    };
+    let steps = writes.filter_map(|write| {
+        let (by, rest) = write.offset.linear_in(id)?;
+        let beside = rest.0.iter().filter(|(product, factor)| product.len() == 1 && **factor == by);
+        let counters = beside.filter_map(|(product, _)| match product[0] {
+            Atom::Value(value) if program.is_counter(value) => Some(value),
+            _ => None,
+        });
+        counters.filter_map(step).filter_map(|n| u64::try_from(n).ok()).filter(|n| (2..=LARGEST).contains(n)).min()
+    });
+    steps.min()
+}
+
+/// Recognises `for (s = 64; s > 0; s /= 2) if (lid < s)`, which implies 128 work-items per group.
+fn halved_from(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
+    let program = summary.program;
+    let id = Poly::atom(Atom::Id(Id::Local, d));
+    let halved = |value: ValueId| {
+        let counter = program.is_counter(value).then(|| program.instruction(value)).flatten()?;
+        let is_half = |operand: &ValueId| is_half_of(program, *operand, value);
+        let start = counter.operands.iter().find_map(|operand| program.constant(*operand))?;
+        counter.operands.iter().any(is_half).then_some(start)
+    };
+    let starts = summary.facts.all().filter_map(|(_, fact)| match fact.rhs.0.first_key_value() {
+        Some((product, 1)) if fact.lhs == id && fact.rhs.0.len() == 1 => match product[..] {
+            [Atom::Value(value)] => halved(value),
+            _ => None,
+        },
+        _ => None,
+    });
+    starts.filter_map(|start| u64::try_from(start).ok()?.checked_mul(2)).filter(|n| (2..=LARGEST).contains(n)).max()
+}
+
+/// Recognises `for (…; …; i += get_local_size(0) / 8)`: with fewer work-items than 8 the loop would not get on.
+fn shared_steps(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
+    let program = summary.program;
+    let size = vec![Atom::Id(Id::LocalSize, d)];
+    let counters = program.instructions().filter(|(_, i)| program.is_counter(i.result));
+    let steps = counters.filter(|(_, i)| program.shape(i.result).is_int()).flat_map(|(_, phi)| {
+        let me = Poly::atom(Atom::Value(phi.result));
+        phi.operands.iter().map(move |operand| summary.symbols.poly(*operand).sub(&me)).collect::<Vec<Poly>>()
+    });
+    let parts = steps.filter_map(|step| {
+        let (product, 1) = step.0.first_key_value()? else { return None };
+        let ([Atom::Value(value)], 1) = (&product[..], step.0.len()) else { return None };
+        let (dividend, divisor) = pitches::quotient(summary, *value)?;
+        let (divisor, factor) = (divisor.as_constant()?, *dividend.0.get(&size)?);
+        let is_whole = dividend.0.len() == 1 && factor > 0 && divisor % factor == 0;
+        u64::try_from(divisor / factor).ok().filter(|n| is_whole && (2..=LARGEST).contains(n))
+    });
+    steps_of(parts)
+}
+
+/// Returns the greatest of the numbers, if it is a multiple of all.
+fn steps_of(parts: impl Iterator<Item = u64>) -> Option<u64> {
+    let all: Vec<u64> = parts.collect();
+    all.iter().max().copied().filter(|most| all.iter().all(|n| most % n == 0))
+}
+
+/// Returns whether a value is another one divided by two.
+fn is_half_of(program: &Program, half: ValueId, of: ValueId) -> bool {
+    program.instruction(half).is_some_and(|i| {
+        let by = i.operands.get(1).and_then(|o| program.constant(*o));
+        i.operands.first() == Some(&of)
+            && match i.op {
+                Op::Binary(Opcode::LLVMLShr | Opcode::LLVMAShr) => by == Some(1),
+                Op::Binary(Opcode::LLVMUDiv | Opcode::LLVMSDiv) => by == Some(2),
+                _ => false,
+            }
+    })
+}
+
 /// Recognises `group * 16 + lid` and `tile * 16 + lid`: rows of 16 elements that the work-items of a group cover side
 /// by side.
 fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
@@ -162,6 +249,10 @@ fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
     let program = summary.program;
     let row_of = |poly: &Poly| {
         let (1, rest) = poly.linear_in(id)? else { return None };
+        // A global id: a row is as long as the launch, or longer.
+        if rest.has(Atom::Id(Id::LocalSize, d)) {
+            return None;
+        }
         let sizes = rest.0.iter().filter_map(|(product, n)| {
             let [only] = product[..] else { return None };
             let is_row = match only {
@@ -193,17 +284,7 @@ fn halves_group(summary: &AccessSummary<'_>) -> bool {
         let is_back = |b: BlockIndex| program.dominates(here, b);
         let mut steps = phi.operands.iter().zip(from).filter(|(_, b)| is_back(**b)).map(|(v, _)| *v);
         let starts = phi.operands.iter().zip(from).filter(|(_, b)| !is_back(**b)).map(|(v, _)| *v);
-        let halved = |v: ValueId| {
-            program.instruction(v).is_some_and(|i| {
-                let by = i.operands.get(1).and_then(|o| program.constant(*o));
-                i.operands.first() == Some(&phi.result)
-                    && match i.op {
-                        Op::Binary(Opcode::LLVMLShr | Opcode::LLVMAShr) => by == Some(1),
-                        Op::Binary(Opcode::LLVMUDiv | Opcode::LLVMSDiv) => by == Some(2),
-                        _ => false,
-                    }
-            })
-        };
+        let halved = |v: ValueId| is_half_of(program, v, phi.result);
         let doubled = Poly::atom(Atom::Value(phi.result)).times(2);
         let is_doubled = |v: ValueId| summary.symbols.poly(v) == doubled;
         let bounds = summary.bounds.get(&Atom::Value(phi.result)).into_iter().flatten();

@@ -49,6 +49,7 @@ pub mod mutants;
 pub mod output_dir;
 mod outside_invariants;
 mod path_conditions;
+mod pitches;
 pub mod planned_launch;
 mod polynomial;
 mod pool;

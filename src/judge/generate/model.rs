@@ -115,6 +115,10 @@ pub struct ScalarModel {
     pub role: Role,
     pub(crate) lower_bounds: Vec<LowerBound>,
     pub(crate) upper_bounds: Vec<UpperBound>,
+    /// Addresses step by it in bytes, and are aligned for multiples of this.
+    pub(crate) multiple_of: i128,
+    /// A floating-point number from which addresses are computed: where it is negative or 0, these mean nothing.
+    pub(crate) is_positive: bool,
     /// Something is divided by it, so it must not be 0.
     pub divides: bool,
     /// Values that the code compares it with, and their neighbours.
@@ -132,6 +136,8 @@ pub struct GroupRules {
     pub exactly: [Option<u64>; 3],
     /// Static local arrays have room for no more work-items.
     pub at_most: [Option<u64>; 3],
+    /// Loops step by such a part of the group's size that it has to be a multiple of this.
+    pub multiple_of: [Option<u64>; 3],
     /// A loop halves or doubles its way through the work-group.
     pub power_of_two: bool,
     /// How many work-items the sub-groups have, if the kernel uses them.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use kassay_ir::llvm::Opcode;
 pub use kassay_prove::program::ids::{Id, id_of};
-use kassay_prove::program::{Definition, Kind, Op, Program, Region, ValueId};
+use kassay_prove::program::{Definition, Kind, Op, Program, Region, ValueId, signed};
 
 /// A variable of a polynomial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,6 +21,9 @@ pub enum Atom {
 /// A sum of products with integer coefficients, by sorted factors; the constant term has none. No coefficient is 0.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Poly(pub BTreeMap<Vec<Atom>, i128>);
+
+/// Operations on vectors through which a component is traced.
+const LANE_DEPTH: u32 = 6;
 
 /// Sums and products with more terms than this become atoms.
 const MAX_TERMS: usize = 40;
@@ -225,15 +228,8 @@ impl<'p> Symbols<'p> {
                 (program.shape(value).is_int() && wider(value, 8) && wider(from, 1)).then(|| self.poly(from))
             }
             Op::Copy if program.shape(value).is_int() => Some(operand(0)),
-            Op::Extract => {
-                let number = program.constant(instruction.operands[1]);
-                if let Some(taken) = number.and_then(|n| program.lane(instruction.operands[0], n)) {
-                    return program.shape(value).is_int().then(|| self.poly(taken));
-                }
-                let Definition::Param(position) = program.values[instruction.operands[0] as usize] else { return None };
-                let lane = u64::try_from(program.constant(instruction.operands[1])?).ok()?;
-                let bytes = program.shape(value).lane_bytes();
-                program.shape(value).is_int().then(|| Poly::atom(Atom::Arg(position, lane * bytes)))
+            Op::Extract if program.shape(value).is_int() => {
+                self.lane(instruction.operands[0], program.constant(instruction.operands[1])?, LANE_DEPTH)
             }
             Op::Load if program.shape(value).is_int() => {
                 let address = self.address(instruction.operands[0]);
@@ -241,6 +237,10 @@ impl<'p> Symbols<'p> {
                 program.by_value[position as usize]?;
                 let offset = u64::try_from(address.offset.as_constant()?).ok()?;
                 Some(Poly::atom(Atom::Arg(position, offset)))
+            }
+            Op::Call(_, base) if matches!(base.as_str(), "mul24" | "mad24") && program.shape(value).is_int() => {
+                let product = operand(0).mul(&operand(1))?;
+                Some(if base == "mad24" { product.add(&operand(2)) } else { product })
             }
             Op::Call(_, base) => {
                 let dimension = match instruction.operands.first() {
@@ -250,6 +250,37 @@ impl<'p> Symbols<'p> {
                 Some(Poly::atom(Atom::Id(id_of(base)?, dimension)))
             }
             _ => None,
+        }
+    }
+
+    /// Returns the polynomial of a component of a vector of integers.
+    fn lane(&self, vector: ValueId, lane: i64, depth: u32) -> Option<Poly> {
+        let program = self.program;
+        if let Some(taken) = program.lane(vector, lane) {
+            return Some(self.poly(taken));
+        }
+        match &program.values[vector as usize] {
+            Definition::Param(position) => {
+                let at = u64::try_from(lane).ok()? * program.shape(vector).lane_bytes();
+                Some(Poly::atom(Atom::Arg(*position, at)))
+            }
+            Definition::Constant(lanes) => match program.shape(vector).kind {
+                Kind::Int(width) => {
+                    Some(Poly::constant(signed(*lanes.get(usize::try_from(lane).ok()?)?, width).into()))
+                }
+                _ => None,
+            },
+            _ => {
+                let instruction = program.instruction(vector).filter(|_| depth > 0)?;
+                let operand = |i: usize| self.lane(*instruction.operands.get(i)?, lane, depth - 1);
+                match instruction.op {
+                    Op::Binary(Opcode::LLVMAdd) => Some(operand(0)?.add(&operand(1)?)),
+                    Op::Binary(Opcode::LLVMSub) => Some(operand(0)?.sub(&operand(1)?)),
+                    Op::Binary(Opcode::LLVMMul) => operand(0)?.mul(&operand(1)?),
+                    Op::Copy => operand(0),
+                    _ => None,
+                }
+            }
         }
     }
 

@@ -7,13 +7,13 @@ use std::time::Instant;
 use kassay_base::error::{Error, Result};
 use kassay_ir::llvm::Opcode;
 use kassay_model::interface::{ArgKind, Interface, Type};
-use kassay_prove::program::{End, Op, Program, Region, ValueId, promoted, reader};
+use kassay_prove::program::{Definition, End, Kind, Op, Program, Region, Shape, ValueId, promoted, reader};
 use kassay_suite::scalar_layout;
 
 use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::model::{ArgModel, Contents, KernelModel, LowerBound, Role, ScalarModel};
 use super::polynomial::Atom;
-use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, scalar_bounds};
+use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, pitches, scalar_bounds};
 use crate::coverage::build::KernelUnderTest;
 
 /// Infers the model of a kernel from its promoted form.
@@ -53,9 +53,14 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
     let summary = AccessSummary::new(&program);
     let mut scalars = scalars(interface);
     let shifts = shifts(&summary);
+    let offsets = pitches::offsets(&summary);
+    let multiples = pitches::multiples(&offsets);
+    let floats = floats_in_addresses(&summary);
     for scalar in &mut scalars {
         let scalar_use = ScalarUse::of(&summary, &shifts, scalar.arg, scalar.offset);
-        scalar.lower_bounds = scalar_bounds::lower_bounds(&summary, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.lower_bounds = scalar_bounds::lower_bounds(&summary, &offsets, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.is_positive = floats.contains(&Atom::Arg(scalar.arg, scalar.offset));
+        scalar.multiple_of = multiples.get(&Atom::Arg(scalar.arg, scalar.offset)).copied().unwrap_or(1);
         scalar.upper_bounds = scalar_bounds::upper_bounds(&summary, Atom::Arg(scalar.arg, scalar.offset));
         scalar.dictionary = scalar_use.dictionary.iter().copied().collect();
         scalar.divides = scalar_use.divides && !scalar.scalar.is_float();
@@ -133,12 +138,33 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
                 role: Role::Unused,
                 lower_bounds: Vec::new(),
                 upper_bounds: Vec::new(),
+                multiple_of: 1,
+                is_positive: false,
                 divides: false,
                 dictionary: Vec::new(),
             });
         }
     }
     all
+}
+
+/// Returns the floating-point scalars from which addresses are computed, such as scales of images.
+fn floats_in_addresses(summary: &AccessSummary<'_>) -> HashSet<Atom> {
+    let program = summary.program;
+    let pointers = summary.accesses.iter().flat_map(|access| [Some(access.pointer), access.number]).flatten();
+    let sources: HashSet<ValueId> = pointers.flat_map(|value| summary.sources(value)).collect();
+    let scalar = |value: ValueId| match program.values[value as usize] {
+        _ if !matches!(program.shape(value), Shape { kind: Kind::Float(_), lanes: 0 }) => None,
+        Definition::Param(position) => Some(Atom::Arg(position, 0)),
+        _ => {
+            let load = program.instruction(value).filter(|i| matches!(i.op, Op::Load))?;
+            let address = summary.symbols.address(load.operands[0]);
+            let Region::Argument(position) = address.region else { return None };
+            program.by_value[position as usize]?;
+            Some(Atom::Arg(position, u64::try_from(address.offset.as_constant()?).ok()?))
+        }
+    };
+    sources.into_iter().filter_map(scalar).collect()
 }
 
 /// The uses of a scalar.
@@ -339,6 +365,12 @@ fn preconditions(
         };
         all.push(format!("{} {what}", scalar.name));
     }
+    for scalar in scalars.iter().filter(|scalar| scalar.is_positive) {
+        all.push(format!("{} is positive", scalar.name));
+    }
+    for scalar in scalars.iter().filter(|scalar| scalar.multiple_of > 1) {
+        all.push(format!("{} is a multiple of {}", scalar.name, scalar.multiple_of));
+    }
     for scalar in scalars {
         let is_given = |d: &&LowerBound| d.extent.atoms().all(|a| matches!(a, Atom::Arg(..)));
         for bound in scalar.lower_bounds.iter().filter(|d| d.is_hard && d.coefficient == 1).filter(is_given) {
@@ -353,6 +385,9 @@ fn preconditions(
             (None, Some(n)) => all.push(format!("a work-group has at most {n} work-items in dimension {d}")),
             (None, None) => {}
         }
+    }
+    for (d, of) in groups.multiple_of.iter().enumerate().filter_map(|(d, of)| Some((d, (*of)?))) {
+        all.push(format!("a work-group's size in dimension {d} is a multiple of {of}"));
     }
     if groups.power_of_two {
         all.push("a work-group's size is a power of two".to_owned());

@@ -9,11 +9,12 @@ use kassay_prove::program::{Op, Region};
 use super::access_summary::AccessSummary;
 use super::model::{LowerBound, UpperBound};
 use super::path_conditions::Fact;
+use super::pitches::{self, Offset};
 use super::polynomial::{Atom, Id, Poly};
 
 /// Returns whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed
 /// from them.
-fn grows(poly: &Poly, summary: &AccessSummary<'_>, depth: u32) -> bool {
+pub(super) fn grows(poly: &Poly, summary: &AccessSummary<'_>, depth: u32) -> bool {
     poly.atoms().any(|atom| match atom {
         Atom::Id(id, _) => !matches!(id, Id::Offset),
         Atom::Arg(..) => false,
@@ -82,8 +83,8 @@ pub fn upper_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<UpperBound
     all
 }
 
-/// Returns lower bounds of the scalar: something has to stay below multiples of it.
-pub fn lower_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<LowerBound> {
+/// Returns lower bounds of the scalar: something has to stay below multiples of it. `offsets`: those of [`pitches`].
+pub fn lower_bounds(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Atom) -> Vec<LowerBound> {
     let mut all: Vec<LowerBound> = Vec::new();
     let mut push = |bound: LowerBound| {
         if !all.contains(&bound) {
@@ -105,31 +106,7 @@ pub fn lower_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<LowerBound
             push(LowerBound { extent, coefficient, rest, is_hard: false, is_start });
         }
     }
-    // `a[y * w + x]`, where nothing keeps x below w
-    for access in &summary.accesses {
-        for (product, scale) in &access.offset.0 {
-            let [a, b] = product[..] else { continue };
-            if (a != scalar && b != scalar) || a == b || *scale <= 0 {
-                continue;
-            }
-            let row = if a == scalar { b } else { a };
-            let mut column = access.offset.clone();
-            column.0.retain(|p, _| !p.contains(&scalar) && !p.contains(&row) && !p.is_empty());
-            let Some(column) = column.div_exact(*scale).filter(|c| !c.0.is_empty() && grows(c, summary, 3)) else {
-                continue;
-            };
-            let is_kept = |f: &Rc<Fact>| f.rhs.has(scalar) && f.lhs.atoms().any(|a| column.has(a));
-            if !summary.facts.blocks[access.block].iter().any(is_kept) {
-                push(LowerBound {
-                    extent: column,
-                    coefficient: 1,
-                    rest: Poly::default(),
-                    is_hard: true,
-                    is_start: false,
-                });
-            }
-        }
-    }
+    pitches::lower_bounds(summary, offsets, scalar).into_iter().for_each(&mut push);
     // `a[(n - 1 - k) * w + x]`, where nothing keeps k below n
     for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_) | Region::Variable(_))) {
         for (coefficient, rest) in counted_down(&access.offset, scalar) {

@@ -3,6 +3,7 @@
 
 use kassay_base::error::Result;
 use kassay_model::condition::{Condition, Quantity};
+use kassay_model::native::table::{NativeTable, Storage};
 use kassay_results::result::check::Verdict;
 use kassay_run::exec::simulator::observation::{FaultKind, Simulation, SimulatorFault};
 use kassay_suite::launch::{ArgValue, Launch};
@@ -10,7 +11,7 @@ use kassay_suite::launch::{ArgValue, Launch};
 use super::budget::Budget;
 use super::checking::{self, Case, Simulate};
 use super::findings::{ObservedLaunch, Reader};
-use crate::generate::conditions::{Candidates, Conditions};
+use crate::generate::conditions::{Candidates, Concerns, Conditions};
 use crate::generate::planned_launch::GeneratedLaunch;
 
 /// Single conditions that are tried, at most.
@@ -20,6 +21,11 @@ const MAX_PAIRS: usize = 32;
 /// Conditions that are taken together with all that the code suggests, at most.
 const MAX_JOINT: usize = 64;
 
+/// A condition that says more than this is none that an author would have had in mind: only an accident of the explored
+/// launches sets them apart.
+const MAX_KINDS: usize = 3;
+/// How often what has to do with the findings is determined anew.
+const PASSES: u32 = 3;
 /// So many conditions that the code suggests together are tried before single ones.
 const MANY: usize = 4;
 /// Launches in which something is found that are tried again, kept to a condition.
@@ -59,12 +65,12 @@ pub fn weakest<S: Simulate>(
     make: &dyn Fn(GeneratedLaunch) -> Case,
     budget: Budget,
 ) -> Result<Searched> {
-    let mut search = Search { reader, conditions, make, budget, bad: Vec::new() };
-    let (mut only_misaligned, mut only_solved) = (true, true);
+    let mut search =
+        Search { reader, conditions, make, budget, bad: Vec::new(), concerns: Concerns::default(), misaligned: true };
+    let mut only_solved = true;
     for (case, simulation) in cases.iter().zip(simulations) {
         if search.is_bad(case, simulation) {
-            search.bad.push(case.launch.clone());
-            only_misaligned &= is_only_misaligned(simulation);
+            search.note(case.launch.clone(), simulation);
             only_solved &= case.origin == "solved";
         }
     }
@@ -73,39 +79,21 @@ pub fn weakest<S: Simulate>(
     if search.bad.is_empty() || only_solved {
         return Ok(Searched::default());
     }
-    let Candidates { mut single, joint } = conditions.candidates();
-    if only_misaligned {
-        // Others would mend it by accident.
-        single.retain(|condition| matches!(condition, Condition::MultipleOf(..)));
-    }
-    let all = Condition::all(joint);
     let mut kept = None;
-    let rounds: [bool; 2] = if all.parts().len() < MANY { [false, true] } else { [true, false] };
-    for (is_joint, share) in rounds.into_iter().zip([0.4, 0.7]) {
-        search.budget = budget.up_to(share);
-        if kept.is_none() && is_joint && !all.parts().is_empty() {
-            kept = search.first(sim, std::iter::once(all.clone()), 1)?;
-        } else if kept.is_none() {
-            kept = search.first(sim, single.iter().cloned(), MAX_SINGLE)?;
+    for pass in 1..=PASSES {
+        let known = (search.concerns.clone(), search.misaligned);
+        search.budget = budget.up_to(f64::from(pass) / f64::from(PASSES + 1));
+        kept = search.pass(sim)?;
+        // What else was found on the way may need another condition.
+        if kept.is_some() || known == (search.concerns.clone(), search.misaligned) {
+            break;
         }
     }
-    if kept.is_none() {
-        let pairs = search.pairs(&single);
-        kept = search.first(sim, pairs.into_iter(), MAX_PAIRS)?;
-    }
     search.budget = budget;
-    if kept.is_none() && !all.parts().is_empty() {
-        let (sizes, others): (Vec<&Condition>, _) =
-            single.iter().filter(|one| !all.parts().contains(one)).partition(|one| is_of_sizes_or_contents(one));
-        let (multiples, others): (Vec<&Condition>, Vec<&Condition>) =
-            others.into_iter().partition(|one| matches!(one, Condition::MultipleOf(..)));
-        let more = sizes.into_iter().chain(multiples).chain(others);
-        let joined = more.map(|one| Condition::all([all.clone(), one.clone()]));
-        kept = search.first(sim, joined, MAX_JOINT)?;
-    }
     if let Some(found) = kept.take() {
         kept = Some(search.minimised(sim, found)?);
     }
+    let kept = kept.filter(|kept| kept.condition.kinds() <= MAX_KINDS);
     Ok(Searched { kept, cut_short: budget.is_over() })
 }
 
@@ -116,12 +104,79 @@ struct Search<'a, 'r, 'm> {
     budget: Budget,
     /// Launches in which something is found: each condition must exclude all of them.
     bad: Vec<Launch>,
+    /// What is found in them.
+    concerns: Concerns,
+    /// That is nothing but misaligned accesses.
+    misaligned: bool,
 }
 
 impl Search<'_, '_, '_> {
     fn is_bad(&self, case: &Case, simulation: &Simulation) -> bool {
         let observed = ObservedLaunch { input: 0, name: &case.name, launch: &case.launch, simulation };
         !matches!(self.reader.verdict_on(observed), Verdict::Clean | Verdict::Unknown)
+    }
+
+    /// Notes a launch in which something is found.
+    fn note(&mut self, launch: Launch, simulation: &Simulation) {
+        self.bad.push(launch);
+        self.misaligned &= is_only_misaligned(simulation);
+        concern(&mut self.concerns, self.reader.table, simulation);
+    }
+
+    /// Tries the conditions that have to do with what is found so far.
+    fn pass<S: Simulate>(&mut self, sim: &mut S) -> Result<Option<Kept>> {
+        let Candidates { mut single, joint } = self.conditions.candidates(&self.concerns);
+        if self.misaligned {
+            // Others would mend it by accident.
+            single.retain(|condition| matches!(condition, Condition::MultipleOf(..)));
+        }
+        let all = Condition::all(joint);
+        let whole = self.budget;
+        let mut kept = None;
+        let rounds: [bool; 2] = if all.parts().len() < MANY { [false, true] } else { [true, false] };
+        for (is_joint, share) in rounds.into_iter().zip([0.4, 0.7]) {
+            self.budget = whole.up_to(share);
+            if kept.is_none() && is_joint {
+                kept = self.jointly(sim, &all)?;
+            } else if kept.is_none() {
+                kept = self.first(sim, single.iter().cloned(), MAX_SINGLE)?;
+            }
+        }
+        if kept.is_none() {
+            let pairs = self.pairs(&single);
+            kept = self.first(sim, pairs.into_iter(), MAX_PAIRS)?;
+        }
+        self.budget = whole;
+        if kept.is_none() && !all.parts().is_empty() {
+            let is_new = |one: &&Condition| !all.parts().iter().any(|part| part == *one || are_opposed(part, one));
+            let (sizes, others): (Vec<&Condition>, _) =
+                single.iter().filter(is_new).partition(|one| is_of_sizes_or_contents(one));
+            let (multiples, others): (Vec<&Condition>, Vec<&Condition>) =
+                others.into_iter().partition(|one| matches!(one, Condition::MultipleOf(..)));
+            let more = sizes.into_iter().chain(multiples).chain(others);
+            let joined = more.map(|one| Condition::all([all.clone(), one.clone()]));
+            kept = self.first(sim, joined, MAX_JOINT)?;
+        }
+        Ok(kept)
+    }
+
+    /// Tries those of the conditions together that exclude something, more of them as more is found, and all of them in
+    /// the end.
+    fn jointly<S: Simulate>(&mut self, sim: &mut S, all: &Condition) -> Result<Option<Kept>> {
+        let mut tried = 0;
+        loop {
+            let excludes_some = |part: &&Condition| self.bad.iter().any(|launch| self.excludes(part, launch));
+            let excluding: Vec<Condition> = all.parts().iter().filter(excludes_some).cloned().collect();
+            if excluding.is_empty() || excluding.len() == tried || excluding.len() == all.parts().len() {
+                break;
+            }
+            tried = excluding.len();
+            let kept = self.first(sim, std::iter::once(Condition::all(excluding)), 1)?;
+            if kept.is_some() {
+                return Ok(kept);
+            }
+        }
+        if all.parts().is_empty() { Ok(None) } else { self.first(sim, std::iter::once(all.clone()), 1) }
     }
 
     fn excludes(&self, condition: &Condition, launch: &Launch) -> bool {
@@ -195,7 +250,7 @@ impl Search<'_, '_, '_> {
             }
             fails = self.is_bad(&case, &simulation);
             if fails {
-                bad = Some(case.launch);
+                bad = Some((case.launch, simulation));
             } else if simulation.completed {
                 cases.push(case);
                 simulations.push(simulation);
@@ -203,7 +258,9 @@ impl Search<'_, '_, '_> {
             fails |= self.budget.is_over();
             Ok(!fails)
         })?;
-        self.bad.extend(bad);
+        if let Some((launch, simulation)) = bad {
+            self.note(launch, &simulation);
+        }
         if fails {
             return Ok(None);
         }
@@ -215,22 +272,45 @@ impl Search<'_, '_, '_> {
         Ok(is_worth.then_some(Kept { condition, cases, simulations }))
     }
 
-    /// Leaves out the parts of a condition that are not needed, the strongest first.
+    /// Leaves out the parts of a condition that are not needed, the strongest first, of many parts half of them at once.
     fn minimised<S: Simulate>(&mut self, sim: &mut S, mut kept: Kept) -> Result<Kept> {
         let mut parts = kept.condition.parts().to_vec();
         parts.sort_by_key(|part| std::cmp::Reverse(part.strength()));
-        for part in parts {
-            let others = || kept.condition.parts().iter().filter(|other| **other != part).cloned();
-            let weaker = Condition::all(others());
-            if self.budget.is_over() || kept.condition.parts().len() < 2 || !self.excludes_all(&weaker) {
-                continue;
+        let mut size = parts.len() / 2;
+        while size > 0 {
+            let mut at = 0;
+            while at < parts.len() && !self.budget.is_over() {
+                let end = (at + size).min(parts.len());
+                let without: Vec<Condition> = parts[..at].iter().chain(&parts[end..]).cloned().collect();
+                // In the order of the candidates.
+                let order = kept.condition.parts().iter().filter(|part| without.contains(part)).cloned();
+                let weaker = Condition::all(order);
+                let found =
+                    if without.is_empty() || !self.excludes_all(&weaker) { None } else { self.attempt(sim, weaker)? };
+                match found {
+                    Some(found) => (kept, parts) = (found, without),
+                    None => at = end,
+                }
             }
-            if let Some(found) = self.attempt(sim, weaker)? {
-                kept = found;
-            }
+            size /= 2;
         }
         Ok(kept)
     }
+}
+
+/// Notes what was found in a launch.
+fn concern(concerns: &mut Concerns, table: &NativeTable, simulation: &Simulation) {
+    concerns.has_others |= !simulation.divergences.is_empty();
+    let mut access = |object: Option<u32>| match object.and_then(|o| table.objects.get(o as usize)).map(|o| o.storage) {
+        Some(Storage::Argument(position)) => {
+            concerns.arguments.insert(position);
+        }
+        Some(_) => concerns.has_variables = true,
+        None => concerns.has_others = true,
+    };
+    simulation.conflicts.iter().for_each(|conflict| access(Some(conflict.object)));
+    let counts = |fault: &&SimulatorFault| fault.kind != FaultKind::Uninitialised;
+    simulation.faults.iter().filter(counts).for_each(|fault| access(fault.object));
 }
 
 /// Returns whether a condition is on sizes of the launch alone, or on what buffers hold.

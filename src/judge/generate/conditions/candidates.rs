@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_ir::llvm::Opcode;
 use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
-use kassay_prove::program::{Kind, Op, Region, ValueId};
+use kassay_prove::program::{Op, Region, ValueId};
 
+use super::dimensions;
 use super::known::integers_of;
-use crate::generate::access_summary::AccessSummary;
+use crate::generate::access_summary::{Access, AccessSummary};
 use crate::generate::atomic_counters;
 use crate::generate::model::{Contents, KernelModel, Role, ScalarModel};
+use crate::generate::pitches::{self, Offset};
 use crate::generate::polynomial::{Atom, Id, Poly, id_of};
 use crate::generate::roles;
 
@@ -43,8 +45,11 @@ pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) 
     }
     let mut joint = finder.of_addresses();
     // Dimensions that the code tells apart by the group's id or the local id alone, all of them at once.
-    let is_of_dimension = |one: &&Condition| matches!(one, Condition::Equal(_, Quantity::Constant(1)));
-    joint.extend(single.iter().filter(is_of_dimension).cloned());
+    for one in single.iter().filter(|one| matches!(one, Condition::Equal(_, Quantity::Constant(1)))) {
+        if !joint.contains(one) {
+            joint.push(one.clone());
+        }
+    }
     single.extend(joint.iter().cloned());
     let mut seen = BTreeSet::new();
     single.sort_by_cached_key(|condition| (condition.strength(), constant(condition), condition.to_string()));
@@ -58,6 +63,10 @@ fn ids_read(summary: &AccessSummary<'_>) -> BTreeSet<(Id, u8)> {
     let needed = roles::needed(program);
     let id = |op: &Op, operands: &[ValueId]| {
         let Op::Call(_, base) = op else { return None };
+        // Sub-groups lie along the first dimension of a group.
+        if base.contains("sub_group_") {
+            return Some((Id::Local, 0));
+        }
         let dimension = operands.first().and_then(|d| program.constant(*d)).and_then(|d| u8::try_from(d).ok())?;
         Some((id_of(base)?, dimension))
     };
@@ -103,7 +112,7 @@ impl Finder<'_, '_> {
         ids.iter().any(|id| self.ids.contains(&(*id, dimension)))
     }
 
-    fn dimensions(&self) -> impl Iterator<Item = u8> + use<> {
+    fn dimensions(&self) -> std::ops::Range<u8> {
         0..u8::try_from(self.model.dims.min(3)).unwrap_or(3)
     }
 
@@ -121,6 +130,21 @@ impl Finder<'_, '_> {
         self.summary.accesses.iter().any(|access| access.offset.has(atom))
     }
 
+    /// Whether addresses step by the scalar, or by what is computed from it.
+    fn is_pitch(&self, scalar: &ScalarModel) -> bool {
+        let atom = Atom::Arg(scalar.arg, scalar.offset);
+        let mut offsets = self.summary.accesses.iter().map(|access| &access.offset);
+        offsets.any(|offset| pitches::steps_by(self.summary, offset, atom))
+            || scalar.lower_bounds.iter().any(|bound| bound.is_hard)
+    }
+
+    /// Whether something is subtracted from the scalar in an address.
+    fn is_counted_down(&self, scalar: &ScalarModel) -> bool {
+        let own = vec![Atom::Arg(scalar.arg, scalar.offset)];
+        let mut offsets = self.summary.accesses.iter().map(|access| &access.offset.0);
+        offsets.any(|offset| offset.get(&own).is_some_and(|n| *n > 0) && offset.values().any(|n| *n < 0))
+    }
+
     fn is_guard(&self, scalar: &ScalarModel, dimension: u8) -> bool {
         self.guards.contains(&(Atom::Arg(scalar.arg, scalar.offset), dimension))
     }
@@ -133,9 +157,15 @@ impl Finder<'_, '_> {
             if scalar.scalar.is_signed() {
                 all.push(Condition::AtLeast(own(), Quantity::Constant(0)));
             }
-            all.push(Condition::AtLeast(own(), Quantity::Constant(1)));
-            // A check says that the code is made for remainders.
             let is_in_address = self.is_in_address(scalar);
+            let is_pitch = self.is_pitch(scalar);
+            let is_length = is_pitch || scalar.role == Role::Count || self.is_counted_down(scalar);
+            if is_length {
+                all.push(Condition::AtLeast(own(), Quantity::Constant(1)));
+                // A last element or row that is not the first one.
+                all.extend(is_in_address.then(|| Condition::AtLeast(own(), Quantity::Constant(2))));
+            }
+            // A check says that the code is made for remainders.
             if is_in_address && !self.dimensions().any(|d| self.is_guard(scalar, d)) {
                 all.extend([2, 4, 8, 16].map(|n| Condition::MultipleOf(own(), Quantity::Constant(n))));
             }
@@ -143,23 +173,33 @@ impl Finder<'_, '_> {
                 continue;
             }
             for d in self.dimensions().filter(|d| !self.is_guard(scalar, *d)) {
-                if is_in_address {
+                if is_pitch {
                     all.push(Condition::AtLeast(own(), Quantity::GlobalSize(d)));
                     let factors = self.factors(d).into_iter().map(Quantity::Constant);
                     all.extend(factors.map(|n| Condition::AtLeast(own(), Quantity::GlobalSize(d).times(n))));
                 }
-                all.push(Condition::Equal(own(), Quantity::GlobalSize(d)));
+                // Of a length that is only counted to, or subtracted from.
+                let is_equal = |all: &mut Vec<Condition>, size| {
+                    if is_length && !is_pitch {
+                        all.push(Condition::Equal(own(), size));
+                    }
+                };
+                is_equal(&mut all, Quantity::GlobalSize(d));
+                if !is_length {
+                    continue;
+                }
                 if self.reads(&[Id::Local, Id::LocalSize, Id::Group], d) {
                     all.push(Condition::MultipleOf(own(), Quantity::LocalSize(d)));
-                    all.push(Condition::Equal(own(), Quantity::LocalSize(d)));
+                    is_equal(&mut all, Quantity::LocalSize(d));
                     all.push(Condition::AtLeast(own(), Quantity::LocalSize(d)));
                 }
                 if self.reads(&[Id::Group], d) {
                     all.push(Condition::AtLeast(own(), Quantity::Groups(d)));
-                    all.push(Condition::Equal(own(), Quantity::Groups(d)));
                 }
             }
-            for other in scalars.iter().filter(|other| (other.arg, other.offset) != (scalar.arg, scalar.offset)) {
+            for other in
+                scalars.iter().filter(|other| is_length && (other.arg, other.offset) != (scalar.arg, scalar.offset))
+            {
                 all.push(Condition::AtLeast(own(), quantity(other)));
             }
         }
@@ -178,8 +218,9 @@ impl Finder<'_, '_> {
     /// Whether an address steps by both.
     fn are_strides(&self, a: &ScalarModel, b: &ScalarModel) -> bool {
         let [a, b] = [a, b].map(|s| Atom::Arg(s.arg, s.offset));
-        let steps_by =
-            |offset: &Poly, by: Atom| offset.0.keys().any(|product| product.len() > 1 && product.contains(&by));
+        let steps_by = |offset: &Poly, by: Atom| {
+            offset.0.iter().any(|(product, n)| *n > 0 && product.len() > 1 && product.contains(&by))
+        };
         a != b && self.summary.accesses.iter().any(|access| steps_by(&access.offset, a) && steps_by(&access.offset, b))
     }
 
@@ -202,13 +243,23 @@ impl Finder<'_, '_> {
             }
             let buffer = || IndexBuffer { position: arg.position, name: arg.display_name() };
             all.push(Condition::Distinct(buffer()));
-            all.push(Condition::Rising(buffer()));
+            if model.contents == Contents::Offsets || self.has_neighbours(arg.position) {
+                all.push(Condition::Rising(buffer()));
+            }
+            all.extend(self.scalars().into_iter().map(|s| Condition::Within(buffer(), quantity(s))));
             if model.contents != Contents::Offsets {
-                all.extend(self.scalars().into_iter().map(|s| Condition::Within(buffer(), quantity(s))));
                 all.extend(self.dimensions().map(|d| Condition::Within(buffer(), Quantity::GlobalSize(d))));
             }
         }
         all
+    }
+
+    /// Whether elements of a buffer are compared with others at fixed distances.
+    fn has_neighbours(&self, position: u32) -> bool {
+        let is_mine = |access: &&Access| access.region == Region::Argument(position);
+        let offsets: Vec<&Poly> = self.summary.accesses.iter().filter(is_mine).map(|access| &access.offset).collect();
+        let is_beside = |a: &Poly, b: &Poly| a.sub(b).as_constant().is_some_and(|apart| apart != 0);
+        offsets.iter().any(|a| offsets.iter().any(|b| is_beside(a, b)))
     }
 
     /// Returns whether an address or a loop depends on what is loaded from the argument's buffer.
@@ -231,6 +282,7 @@ impl Finder<'_, '_> {
             all.push(Condition::OneWorkItem);
             return all;
         }
+        all.extend(dimensions::of_repeated_writes(self.summary, &self.model.interface, self.dimensions().end));
         let literals = self.literals();
         for d in self.dimensions() {
             let (global, local, group) =
@@ -330,7 +382,7 @@ impl Finder<'_, '_> {
         for (scalar, n) in self.alignments() {
             all.push(Condition::MultipleOf(quantity(scalar), Quantity::Constant(n)));
         }
-        for (offset, bytes) in self.offsets() {
+        for Offset { poly: offset, bytes, .. } in pitches::offsets(self.summary) {
             let strides_of = self.strides_of(&offset);
             if let Some((smallest, _)) = strides_of.first() {
                 all.extend(self.rows(&offset, bytes, smallest));
@@ -346,30 +398,7 @@ impl Finder<'_, '_> {
             }
         }
         let mut seen = BTreeSet::new();
-        all.retain(|condition| seen.insert(condition.to_string()));
-        all
-    }
-
-    /// Offsets of accesses to shared memory, with their numbers of bytes. Where a pointer is one of several, each of
-    /// them.
-    fn offsets(&self) -> Vec<(Poly, u64)> {
-        let (summary, program) = (self.summary, self.summary.program);
-        let mut all: Vec<(Poly, u64)> = Vec::new();
-        for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_))) {
-            let mut push = |offset: Poly| {
-                if !all.contains(&(offset.clone(), access.bytes)) {
-                    all.push((offset, access.bytes));
-                }
-            };
-            push(access.offset.clone());
-            let is_pointer = |atom: Atom| matches!(atom, Atom::Value(v) if program.shape(v).kind == Kind::Pointer);
-            if access.offset.atoms().any(is_pointer) {
-                let is_address =
-                    |v: &ValueId| program.instruction(*v).is_some_and(|i| matches!(i.op, Op::Address { .. }));
-                let pointers = summary.sources(access.pointer).into_iter().filter(is_address);
-                pointers.for_each(|v| push(summary.symbols.address(v).offset));
-            }
-        }
+        all.retain(|condition| !always_holds(condition) && seen.insert(condition.to_string()));
         all
     }
 
@@ -402,16 +431,12 @@ impl Finder<'_, '_> {
     /// so that the access is aligned.
     fn alignments(&self) -> Vec<(&ScalarModel, i64)> {
         let mut found: BTreeMap<(u32, u64), i128> = BTreeMap::new();
-        for (offset, bytes) in self.offsets() {
-            let bytes = i128::from(bytes.max(1));
-            let aligned = if bytes.count_ones() == 1 { bytes } else { 1 << bytes.trailing_zeros() };
-            for (product, coefficient) in offset.0.iter().filter(|(_, c)| **c % aligned != 0) {
-                let Some(Atom::Arg(arg, offset)) = product.iter().rfind(|atom| matches!(atom, Atom::Arg(..))) else {
-                    continue;
-                };
-                let apart = aligned / (1 << coefficient.trailing_zeros().min(aligned.trailing_zeros()));
-                let known = found.entry((*arg, *offset)).or_insert(1);
-                *known = (*known).max(apart);
+        for offset in pitches::offsets(self.summary) {
+            for (scalar, of, _) in pitches::unaligned(&offset.poly, offset.bytes) {
+                if let Atom::Arg(arg, offset) = scalar {
+                    let known = found.entry((arg, offset)).or_insert(1);
+                    *known = of.max(*known);
+                }
             }
         }
         let scalar = |key: (u32, u64)| self.model.scalars.iter().find(|s| (s.arg, s.offset) == key);
@@ -463,6 +488,15 @@ impl Finder<'_, '_> {
         let (product, 1) = poly.0.first_key_value()? else { return None };
         let ([Atom::Arg(arg, offset)], 1) = (&product[..], poly.0.len()) else { return None };
         self.model.scalars.iter().find(|s| (s.arg, s.offset) == (*arg, *offset)).map(quantity)
+    }
+}
+
+/// Whether a condition says nothing: no row is shorter than itself.
+fn always_holds(condition: &Condition) -> bool {
+    match condition {
+        Condition::AtLeast(a, b) => a == b,
+        Condition::Strides { outer, inner, .. } => outer == inner,
+        _ => false,
     }
 }
 

@@ -192,13 +192,17 @@ fn shrink(geometry: &mut Geometry, condition: &Condition) {
 /// Changes scalars until the condition holds of them. Returns whether it does.
 fn fulfil(condition: &Condition, model: &KernelModel, geometry: &Geometry, scalars: &mut Scalars, slack: i128) -> bool {
     start_small(condition, scalars);
+    assign::align(model, scalars);
     for _ in 0..ROUNDS {
         let mut has_changed = false;
         for part in condition.parts() {
             let Some((scalar, value)) = wanted(part, &Chosen { geometry, scalars }, slack) else { continue };
             let key = (scalar.position, scalar.offset);
-            let ty = model.scalars.iter().find(|known| (known.arg, known.offset) == key).map(|known| known.scalar);
-            let Some((least, most)) = ty.and_then(scalar_layout::range) else { return false };
+            let Some(known) = model.scalars.iter().find(|known| (known.arg, known.offset) == key) else { return false };
+            let Some((least, most)) = scalar_layout::range(known.scalar) else { return false };
+            // A greater step in bytes is aligned, too.
+            let is_least = matches!(part, Condition::AtLeast(..) | Condition::Strides { .. });
+            let value = if is_least { value + (-value).rem_euclid(known.multiple_of.max(1)) } else { value };
             if value < least || value > most.min(LARGEST) {
                 return false;
             }

@@ -1,9 +1,12 @@
-//! Conditions on launches that a kernel may rely on: which ones its code suggests (`candidates`), what is known of a
-//! launch (`known`), and launches that satisfy one (`fulfilment`).
+//! Conditions on launches that a kernel may rely on: which ones its code suggests (`candidates`, `dimensions`) and have
+//! to do with what was found (`relevance`), what is known of a launch (`known`), and launches that satisfy one
+//! (`fulfilment`).
 
 mod candidates;
+mod dimensions;
 mod fulfilment;
 mod known;
+mod relevance;
 
 use kassay_base::error::Result;
 use kassay_model::condition::Condition;
@@ -12,6 +15,8 @@ use kassay_suite::launch::Launch;
 
 pub use self::candidates::Candidates;
 use self::known::Built;
+pub use self::relevance::Concerns;
+use self::relevance::Relevant;
 use super::launch_builder::{BuildLimits, LaunchBuilder};
 use super::launches::Request;
 use super::model::KernelModel;
@@ -32,9 +37,15 @@ impl<'m> Conditions<'m> {
         Conditions { builder: LaunchBuilder::new(model, LIMITS), request }
     }
 
-    /// Returns the conditions that the code suggests.
-    pub fn candidates(&self) -> Candidates {
-        candidates::of(self.builder.model, &self.builder.summary, self.request.range.is_some())
+    /// Returns the conditions that the code suggests, on what the findings are about.
+    pub fn candidates(&self, concerns: &Concerns) -> Candidates {
+        let (model, summary) = (self.builder.model, &self.builder.summary);
+        let relevant = Relevant::of(model, summary, concerns);
+        let mut all = candidates::of(model, summary, self.request.range.is_some());
+        for conditions in [&mut all.single, &mut all.joint] {
+            conditions.retain(|condition| relevant.has(condition));
+        }
+        all
     }
 
     /// Builds launches of several sizes that satisfy the condition, and hands each to `take` until that returns false;

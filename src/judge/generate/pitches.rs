@@ -1,0 +1,298 @@
+//! Finds what scalars have to be because addresses step by them: the pitch of a row exceeds what is accessed in a row,
+//! whether it is the scalar itself or computed from it, and steps in bytes are multiples of the elements.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use kassay_ir::cfg::indices::BlockIndex;
+use kassay_ir::llvm::Opcode;
+use kassay_prove::program::{Kind, Op, Region, ValueId};
+
+use super::access_summary::{AccessKind, AccessSummary};
+use super::model::LowerBound;
+use super::polynomial::{Atom, Id, Poly};
+use super::scalar_bounds;
+
+/// Operations through which a pitch is traced back to scalars.
+const DEPTH: u32 = 4;
+
+/// The address of an access to memory that work-items share, as an offset in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Offset {
+    pub poly: Poly,
+    pub bytes: u64,
+    region: Region,
+    block: BlockIndex,
+    is_written: bool,
+    /// The address need only be a multiple of the size of a component.
+    is_by_component: bool,
+}
+
+/// Returns the offsets of the accesses to shared memory. Where a pointer is one of several, each of them.
+pub(super) fn offsets(summary: &AccessSummary<'_>) -> Vec<Offset> {
+    let program = summary.program;
+    let mut all: Vec<Offset> = Vec::new();
+    for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_))) {
+        let mut push = |poly: Poly| {
+            let offset = Offset {
+                poly,
+                bytes: access.bytes,
+                region: access.region,
+                block: access.block,
+                is_written: access.kind != AccessKind::Read,
+                is_by_component: access.number.is_some(),
+            };
+            if !all.contains(&offset) {
+                all.push(offset);
+            }
+        };
+        push(access.offset.clone());
+        let is_pointer = |atom: Atom| matches!(atom, Atom::Value(v) if program.shape(v).kind == Kind::Pointer);
+        if access.offset.atoms().any(is_pointer) {
+            let is_address = |v: &ValueId| program.instruction(*v).is_some_and(|i| matches!(i.op, Op::Address { .. }));
+            let pointers = summary.sources(access.pointer).into_iter().filter(is_address);
+            pointers.for_each(|v| push(summary.symbols.address(v).offset));
+        }
+    }
+    all
+}
+
+/// Returns the factor of a row's pitch, or the least one of those with which accesses to the same memory step by it:
+/// where a work-item has two rows, the pitch is that of one.
+fn least_factor(offset: &Offset, offsets: &[Offset], row: &Term<'_>) -> i128 {
+    let beside = offsets.iter().filter(|other| other.region == offset.region && other.is_written);
+    let single = beside.filter_map(|other| other.poly.0.get(&row.pitches)).copied().filter(|factor| *factor > 0);
+    single.chain([row.factor]).min().unwrap_or(row.factor)
+}
+
+/// A product of an offset: what it steps by, and how often.
+#[derive(Clone)]
+struct Term<'a> {
+    /// Factors that are the same for all work-items.
+    pitches: Vec<Atom>,
+    /// The others.
+    index: Vec<Atom>,
+    factor: i128,
+    product: &'a Vec<Atom>,
+}
+
+/// Returns lower bounds of the scalar that nothing checks: with less, rows would overlap.
+pub(super) fn lower_bounds(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Atom) -> Vec<LowerBound> {
+    let mut all = Vec::new();
+    for offset in offsets {
+        let terms = terms(summary, &offset.poly);
+        for row in &terms {
+            for (at, pitch) in row.pitches.iter().enumerate() {
+                if row.factor <= 0 || !comes_from(summary, *pitch, scalar, DEPTH) {
+                    continue;
+                }
+                let mut outer = row.pitches.clone();
+                outer.remove(at);
+                let row = &Term { factor: least_factor(offset, offsets, row), ..row.clone() };
+                let Some(extent) = extent(summary, (offset, offsets), (row, &terms), *pitch, &outer) else { continue };
+                let is_kept = summary.facts.blocks[offset.block].iter().any(|f| {
+                    f.rhs.has(*pitch) && f.lhs.atoms().any(|a| !is_uniform(summary, a, DEPTH) && extent.has(a))
+                });
+                if !is_kept {
+                    all.extend(bound(summary, *pitch, scalar, &extent, row.factor));
+                    let checked = checked(summary, offset, &extent);
+                    all.extend(checked.and_then(|extent| bound(summary, *pitch, scalar, &extent, row.factor)));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Returns the last byte of a row that is accessed: the terms of the offset that go along the row, and the bytes of the
+/// access. `outer`: the factors of the row's product other than the pitch and its index. `None` if nothing goes along
+/// it.
+fn extent(
+    summary: &AccessSummary<'_>,
+    (offset, offsets): (&Offset, &[Offset]),
+    (row, terms): (&Term<'_>, &[Term<'_>]),
+    pitch: Atom,
+    outer: &[Atom],
+) -> Option<Poly> {
+    let is_along = |term: &&Term<'_>| {
+        let is_lower = || match term.pitches[..] {
+            [] => true,
+            [other] => order(row, pitch, term, other) == Ordering::Greater,
+            _ => false,
+        };
+        term.product != row.product
+            && !term.pitches.contains(&pitch)
+            && term.factor > 0
+            && if outer.is_empty() { is_lower() } else { term.pitches == outer }
+    };
+    let mut column = Poly::default();
+    for term in terms.iter().filter(is_along) {
+        let mut product = term.product.clone();
+        for factor in outer {
+            product.remove(product.iter().position(|atom| atom == factor)?);
+        }
+        column.0.insert(product, term.factor);
+    }
+    let is_empty = column.0.is_empty();
+    if is_empty && (!outer.is_empty() || !offset.is_written || i128::from(offset.bytes) <= row.factor) {
+        return None;
+    }
+    // Reads of what another row holds, or of what is in no row, harm nothing.
+    if !offset.is_written && !scalar_bounds::grows(&column, summary, 3) {
+        return None;
+    }
+    if outer.is_empty() && offset.is_written {
+        // What work-items write beside each other, in one access or in several, belongs to the row.
+        column = column.add(&Poly::constant(span(offset, offsets) - 1));
+    }
+    Some(column)
+}
+
+/// Returns the extent with counters of loops at the last values that checks before the access leave them, if these are
+/// the same for all work-items.
+fn checked(summary: &AccessSummary<'_>, offset: &Offset, extent: &Poly) -> Option<Poly> {
+    let is_counter = |atom: &Atom| matches!(atom, Atom::Value(v) if summary.program.is_counter(*v));
+    let counter = extent.atoms().find(is_counter)?;
+    let last = summary.facts.blocks[offset.block].iter().find_map(|fact| {
+        let (1, rest) = fact.lhs.linear_in(counter)? else { return None };
+        let most = fact.rhs.sub(&rest).sub(&Poly::constant(1));
+        let is_same = most.atoms().all(|atom| is_uniform(summary, atom, DEPTH));
+        is_same.then_some(most)
+    })?;
+    extent.substitute(counter, &last)
+}
+
+/// Returns how many bytes are written beside each other, in accesses whose offsets differ in a constant.
+fn span(offset: &Offset, offsets: &[Offset]) -> i128 {
+    let without_constant = |poly: &Poly| poly.sub(&Poly::constant(poly.constant_term()));
+    let own = without_constant(&offset.poly);
+    let beside = offsets.iter().filter(|o| o.is_written && without_constant(&o.poly) == own);
+    let ends = beside.map(|o| (o.poly.constant_term(), o.poly.constant_term() + i128::from(o.bytes.max(1))));
+    let (least, most) = ends.fold((i128::MAX, i128::MIN), |(a, b), (low, high)| (a.min(low), b.max(high)));
+    most.saturating_sub(least).clamp(1, 256)
+}
+
+/// Compares two strides of an address: the outer one is that of the later dimension, or else that of the later
+/// argument.
+fn order(row: &Term<'_>, pitch: Atom, other_row: &Term<'_>, other: Atom) -> Ordering {
+    let dimension = |term: &Term<'_>| match term.index[..] {
+        [Atom::Id(Id::Global | Id::Local | Id::Group, d)] => Some(d),
+        _ => None,
+    };
+    match (dimension(row), dimension(other_row)) {
+        (Some(a), Some(b)) if a != b => a.cmp(&b),
+        _ => pitch.cmp(&other),
+    }
+}
+
+/// Returns whether an index is multiplied by the scalar.
+pub(super) fn steps_by(summary: &AccessSummary<'_>, offset: &Poly, scalar: Atom) -> bool {
+    terms(summary, offset).iter().any(|term| term.factor > 0 && term.pitches.contains(&scalar))
+}
+
+fn terms<'o>(summary: &AccessSummary<'_>, offset: &'o Poly) -> Vec<Term<'o>> {
+    let of = |(product, factor): (&'o Vec<Atom>, &i128)| {
+        let (pitches, index): (Vec<Atom>, Vec<Atom>) =
+            product.iter().partition(|atom| is_uniform(summary, **atom, DEPTH));
+        (!index.is_empty()).then_some(Term { pitches, index, factor: *factor, product })
+    };
+    offset.0.iter().filter_map(of).collect()
+}
+
+/// Returns whether all work-items have the same value, as far as scalars and sizes alone decide it.
+fn is_uniform(summary: &AccessSummary<'_>, atom: Atom, depth: u32) -> bool {
+    match atom {
+        Atom::Arg(..) | Atom::Id(Id::GlobalSize | Id::LocalSize | Id::Groups, _) => true,
+        Atom::Id(..) => false,
+        Atom::Value(value) => {
+            let Some(instruction) = summary.program.instruction(value).filter(|_| depth > 0) else { return false };
+            let is_computed = match &instruction.op {
+                Op::Binary(_) => true,
+                Op::Call(_, base) => matches!(base.as_str(), "min" | "max"),
+                _ => false,
+            };
+            let mut operands = instruction.operands.iter().map(|operand| summary.symbols.poly(*operand));
+            is_computed && operands.all(|poly| poly.atoms().all(|a| a != atom && is_uniform(summary, a, depth - 1)))
+        }
+    }
+}
+
+/// Returns dividend and divisor of a value that is a quotient.
+pub(super) fn quotient(summary: &AccessSummary<'_>, value: ValueId) -> Option<(Poly, Poly)> {
+    let program = summary.program;
+    let instruction = program.instruction(value)?;
+    let operand = |i: usize| Some(summary.symbols.poly(*instruction.operands.get(i)?));
+    match instruction.op {
+        Op::Binary(Opcode::LLVMSDiv | Opcode::LLVMUDiv) => Some((operand(0)?, operand(1)?)),
+        Op::Binary(Opcode::LLVMAShr | Opcode::LLVMLShr) => {
+            let by = program.constant(*instruction.operands.get(1)?).filter(|by| (0..62).contains(by))?;
+            Some((operand(0)?, Poly::constant(1 << by)))
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether a pitch is the scalar, or a quotient of something that grows with it.
+fn comes_from(summary: &AccessSummary<'_>, pitch: Atom, scalar: Atom, depth: u32) -> bool {
+    match pitch {
+        Atom::Value(value) if depth > 0 => quotient(summary, value).is_some_and(|(dividend, divisor)| {
+            !divisor.has(scalar) && dividend.atoms().any(|a| a != pitch && comes_from(summary, a, scalar, depth - 1))
+        }),
+        _ => pitch == scalar,
+    }
+}
+
+/// Returns the bound of the scalar for which `extent < factor * pitch`.
+fn bound(summary: &AccessSummary<'_>, pitch: Atom, scalar: Atom, extent: &Poly, factor: i128) -> Option<LowerBound> {
+    let hard = |extent, coefficient, rest| LowerBound { extent, coefficient, rest, is_hard: true, is_start: false };
+    // In elements where everything is a multiple of one: a constant rest does not reach the next one.
+    let constant = extent.constant_term();
+    let steps = extent.sub(&Poly::constant(constant)).div_exact(factor);
+    let elements = steps.map(|steps| steps.add(&Poly::constant(constant.div_euclid(factor))));
+    let Atom::Value(value) = pitch else {
+        return Some(elements.map_or_else(
+            || hard(extent.clone(), factor, Poly::default()),
+            |elements| hard(elements, 1, Poly::default()),
+        ));
+    };
+    // `elements < dividend / divisor` if `divisor * (elements + 1) - 1 < dividend`.
+    let (dividend, divisor) = quotient(summary, value)?;
+    let needed = divisor.mul(&elements?.add(&Poly::constant(1)))?.sub(&Poly::constant(1));
+    match dividend.linear_in(scalar) {
+        Some((coefficient, rest)) if coefficient > 0 => Some(hard(needed, coefficient, rest)),
+        Some(_) => None,
+        None => {
+            let inner = dividend.atoms().find(|a| *a != pitch && comes_from(summary, *a, scalar, DEPTH))?;
+            let (coefficient, rest) = dividend.linear_in(inner).filter(|(coefficient, _)| *coefficient > 0)?;
+            bound(summary, inner, scalar, &needed.sub(&rest), coefficient)
+        }
+    }
+}
+
+/// Returns the scalars by which addresses step in bytes, and of what they are multiples so that accesses are aligned.
+/// Where a part of a buffer begins is not among them: that a host chooses freely.
+pub(super) fn multiples(offsets: &[Offset]) -> BTreeMap<Atom, i128> {
+    let mut found = BTreeMap::new();
+    for offset in offsets.iter().filter(|offset| !offset.is_by_component) {
+        for (scalar, of, is_step) in unaligned(&offset.poly, offset.bytes) {
+            if is_step {
+                let known = found.entry(scalar).or_insert(1);
+                *known = of.max(*known);
+            }
+        }
+    }
+    found
+}
+
+/// Returns scalars that are added to an offset in bytes, directly or times an index (`true`), and of what they must be
+/// multiples so that an access of so many bytes is aligned.
+pub(super) fn unaligned(offset: &Poly, bytes: u64) -> Vec<(Atom, i128, bool)> {
+    let bytes = i128::from(bytes.max(1));
+    let aligned = if bytes.count_ones() == 1 { bytes } else { 1 << bytes.trailing_zeros() };
+    let of = |(product, factor): (&Vec<Atom>, &i128)| {
+        let scalar = product.iter().rfind(|atom| matches!(atom, Atom::Arg(..)))?;
+        let of = aligned / (1 << factor.trailing_zeros().min(aligned.trailing_zeros()));
+        Some((*scalar, of, product.len() > 1))
+    };
+    offset.0.iter().filter(|(_, factor)| **factor % aligned != 0).filter_map(of).collect()
+}

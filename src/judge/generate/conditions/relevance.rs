@@ -103,7 +103,10 @@ impl Relevant {
             // A check of one scalar against another one says nothing of their order.
             Condition::AtLeast(a, b) if !scalars_of(b).is_empty() => is_address(a) && is_known(b),
             Condition::AtMost(a, b) if !scalars_of(a).is_empty() => is_known(a) && is_address(b),
-            Condition::AtLeast(a, b) | Condition::AtMost(a, b) | Condition::Equal(a, b) => is_known(a) && is_known(b),
+            Condition::AtLeast(a, b)
+            | Condition::AtMost(a, b)
+            | Condition::Equal(a, b)
+            | Condition::Different(a, b) => is_known(a) && is_known(b),
             Condition::MultipleOf(a, Quantity::Constant(_)) => is_address(a),
             Condition::MultipleOf(a, b) => is_known(a) && is_known(b),
             Condition::Strides { outer, inner, extent } => is_address(outer) && is_address(inner) && is_known(extent),

@@ -157,7 +157,7 @@ fn kernels_keep_to_what_buffers_are_made_for() -> TestResult {
     let (_, result) = checked(&program, &["--reproduce", again.to_str().unwrap_or_default()], &[])?;
     let of = |name: &str| findings(kernel(&result, name));
     assert_eq!(of("accumulate"), ["write-only-read - sums 2 launch 1"], "{result:#}");
-    assert_eq!(of("bump"), ["read-only-write - table 4 launch 1"], "{result:#}");
+    assert_eq!(of("bump"), ["read-only-write - table 7 launch 1"], "{result:#}");
     assert_eq!(kernel(&result, "copy")["verdict"], "clean", "{result:#}");
     let suite = fs::read_to_string(again.join("bump/1/suite.toml"))?;
     assert!(suite.contains("access = \"read-only\""), "{suite}");

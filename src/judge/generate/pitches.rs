@@ -11,7 +11,6 @@ use kassay_prove::program::{Kind, Op, Region, ValueId};
 use super::access_summary::{AccessKind, AccessSummary};
 use super::model::LowerBound;
 use super::polynomial::{Atom, Id, Poly};
-use super::scalar_bounds;
 
 /// Operations through which a pitch is traced back to scalars.
 const DEPTH: u32 = 4;
@@ -138,7 +137,7 @@ fn extent(
         return None;
     }
     // Reads of what another row holds, or of what is in no row, harm nothing.
-    if !offset.is_written && !scalar_bounds::grows(&column, summary, 3) {
+    if !offset.is_written && !grows(&column, summary, 3) {
         return None;
     }
     if outer.is_empty() && offset.is_written {
@@ -160,6 +159,24 @@ fn checked(summary: &AccessSummary<'_>, offset: &Offset, extent: &Poly) -> Optio
         is_same.then_some(most)
     })?;
     extent.substitute(counter, &last)
+}
+
+/// Returns whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed
+/// from them.
+pub(super) fn grows(poly: &Poly, summary: &AccessSummary<'_>, depth: u32) -> bool {
+    poly.atoms().any(|atom| match atom {
+        Atom::Id(id, _) => !matches!(id, Id::Offset),
+        Atom::Arg(..) => false,
+        Atom::Value(value) => {
+            depth > 0
+                && summary.program.instruction(value).is_some_and(|i| match &i.op {
+                    Op::Phi(_) | Op::Binary(_) | Op::Select => {
+                        i.operands.iter().any(|o| *o != value && grows(&summary.symbols.poly(*o), summary, depth - 1))
+                    }
+                    _ => false,
+                })
+        }
+    })
 }
 
 /// Returns how many bytes are written beside each other, in accesses whose offsets differ in a constant.

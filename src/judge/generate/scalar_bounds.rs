@@ -10,25 +10,7 @@ use super::access_summary::AccessSummary;
 use super::model::{LowerBound, UpperBound};
 use super::path_conditions::Fact;
 use super::pitches::{self, Offset};
-use super::polynomial::{Atom, Id, Poly};
-
-/// Returns whether a polynomial grows with the launch: it contains ids or sizes, directly or through values computed
-/// from them.
-pub(super) fn grows(poly: &Poly, summary: &AccessSummary<'_>, depth: u32) -> bool {
-    poly.atoms().any(|atom| match atom {
-        Atom::Id(id, _) => !matches!(id, Id::Offset),
-        Atom::Arg(..) => false,
-        Atom::Value(value) => {
-            depth > 0
-                && summary.program.instruction(value).is_some_and(|i| match &i.op {
-                    Op::Phi(_) | Op::Binary(_) | Op::Select => {
-                        i.operands.iter().any(|o| *o != value && grows(&summary.symbols.poly(*o), summary, depth - 1))
-                    }
-                    _ => false,
-                })
-        }
-    })
-}
+use super::polynomial::{Atom, Poly};
 
 /// Returns, by block, whether it contains an access to memory that work-items share, or can reach one.
 fn leading_to_accesses(summary: &AccessSummary<'_>) -> Vec<bool> {
@@ -98,7 +80,7 @@ pub fn lower_bounds(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Ato
         if let Some((coefficient, rest)) = fact.rhs.linear_in(scalar)
             && coefficient > 0
             && !fact.lhs.has(scalar)
-            && grows(&fact.lhs, summary, 3)
+            && pitches::grows(&fact.lhs, summary, 3)
         {
             let start = start_of(&fact.lhs, summary);
             let is_start = start.is_some();

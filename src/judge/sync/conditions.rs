@@ -272,7 +272,7 @@ impl Search<'_, '_, '_> {
         Ok(is_worth.then_some(Kept { condition, cases, simulations }))
     }
 
-    /// Leaves out the parts of a condition that are not needed, the strongest first, of many parts half of them at once.
+    /// Leaves out the parts of a condition that are not needed, the strongest first, of many parts a half at once.
     fn minimised<S: Simulate>(&mut self, sim: &mut S, mut kept: Kept) -> Result<Kept> {
         let mut parts = kept.condition.parts().to_vec();
         parts.sort_by_key(|part| std::cmp::Reverse(part.strength()));

@@ -37,7 +37,10 @@ pub struct Candidates {
 
 /// Returns the candidates. `fixed`: the sizes of launches are given.
 pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) -> Candidates {
-    let finder = Finder { model, summary, ids: ids_read(summary), guards: guards(summary) };
+    let mut ids = ids_read(summary);
+    // Sub-groups lie along the first dimension of a group.
+    ids.extend(model.groups.sub_group.map(|_| (Id::Local, 0)));
+    let finder = Finder { model, summary, ids, guards: guards(summary) };
     let mut single = finder.of_scalars();
     single.extend(finder.of_contents());
     if !fixed && model.groups.required.is_none() {
@@ -63,10 +66,6 @@ fn ids_read(summary: &AccessSummary<'_>) -> BTreeSet<(Id, u8)> {
     let needed = roles::needed(program);
     let id = |op: &Op, operands: &[ValueId]| {
         let Op::Call(_, base) = op else { return None };
-        // Sub-groups lie along the first dimension of a group.
-        if base.contains("sub_group_") {
-            return Some((Id::Local, 0));
-        }
         let dimension = operands.first().and_then(|d| program.constant(*d)).and_then(|d| u8::try_from(d).ok())?;
         Some((id_of(base)?, dimension))
     };

@@ -101,13 +101,37 @@ impl Generator {
         self.line("}");
     }
 
+    /// An asynchronous copy, and a wait for it, mostly at once.
+    fn copy(&mut self) {
+        let (begin, count, from) = (self.uniform(), self.uniform(), self.uniform());
+        let tile = format!("s + ({begin} & 31)");
+        let (to, from) = match self.random.random_range(0..3) {
+            0 => (format!("a + ({from})"), format!("(local const int *)({tile})")),
+            1 => (tile, format!("(global const int *)a + ({from})")),
+            _ => (tile, format!("b + ({from})")),
+        };
+        self.line(&format!("event_t e = async_work_group_copy({to}, {from}, (size_t)({count} & 15), 0);"));
+        if self.random.random_range(0..3) == 0 {
+            let place = self.place();
+            self.line(&format!("x += {place};"));
+        }
+        self.line("wait_group_events(1, &e);");
+    }
+
     fn statement(&mut self) {
         if self.left == 0 {
             return;
         }
         self.left -= 1;
         let deep = self.depth > 2;
-        match self.random.random_range(0..14) {
+        match self.random.random_range(0..16) {
+            14 if self.together => {
+                self.line("{");
+                self.depth += 1;
+                self.copy();
+                self.depth -= 1;
+                self.line("}");
+            }
             0..=3 => {
                 let (place, value) = (self.place().replace("b[", "a["), self.number(1));
                 self.line(&format!("{place} = {value};"));

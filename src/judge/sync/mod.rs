@@ -4,7 +4,7 @@
 //! on a device: `device_pass`, `device_findings`, `confirmation`; `budget` and `pool` divide time and threads; `join`
 //! joins the checks of tests with different values of specialisation constants. What a clean run stands for:
 //! `amplification`; what holds of launches that are not run: `proofs`. What launches have to keep to so that nothing
-//! is found: `conditions`.
+//! is found: `conditions`. Changes of the kernel that mend what was found: `repair`.
 //!
 //! Must never know: how a launch is run; it asks for launches and receives observations.
 
@@ -27,6 +27,7 @@ pub mod outcomes;
 pub mod pool;
 pub mod proofs;
 mod redundancy;
+pub mod repair;
 pub mod reproduction;
 pub mod schedule_independence;
 pub mod scheduling;

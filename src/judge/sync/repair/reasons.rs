@@ -1,0 +1,100 @@
+//! Why a finding cannot be mended by synchronisation, and what would help.
+
+use kassay_model::words::Words;
+use kassay_results::result::check::{Finding, FindingKind, Mode, Scope};
+
+use super::outline::Outline;
+
+/// Says why there is no repair; `tried` changes for it were tried.
+pub fn why_not(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize, words: Words) -> String {
+    let text = match finding.kind {
+        FindingKind::DataRace => race(outline, finding, tried),
+        FindingKind::BarrierDivergence => divergence(outline, finding, tried),
+        FindingKind::RedundantBarrier => {
+            "without it nothing is found in the explored inputs, but that no launch needs it is not proved".to_owned()
+        }
+        _ => "it is no fault of synchronisation".to_owned(),
+    };
+    words.say(&text).into_owned()
+}
+
+fn place(finding: &Finding) -> String {
+    let name = finding.variable.as_deref().unwrap_or("memory");
+    finding.index.map_or_else(|| format!("`{name}`"), |index| format!("`{name}[{index}]`"))
+}
+
+fn race(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) -> String {
+    let [a, b] = &finding.accesses[..] else { return tried_all(tried) };
+    let lines = match (a.location.line, b.location.line) {
+        (0, _) | (_, 0) => String::new(),
+        (first, second) if first == second => format!(" in line {first}"),
+        (first, second) => format!(" in lines {first} and {second}"),
+    };
+    if let Some(what) = out_of_reach(outline, finding) {
+        return what;
+    }
+    if finding.scope == Some(Scope::InterGroup) {
+        let helps = match (a.mode, b.mode) {
+            (Some(Mode::Write), Some(Mode::Write)) => {
+                "an atomic read-modify-write would be race free if the value may be updated in any order; otherwise \
+                 let one work-group write it"
+            }
+            _ => {
+                "split the kernel in two launches between the two accesses, or pass the value with atomics that \
+                 release and acquire"
+            }
+        };
+        return format!("the race{lines} is between work-groups, which no barrier orders; {helps}");
+    }
+    if (a.mode, b.mode) == (Some(Mode::Write), Some(Mode::Write)) {
+        let who = if a.location == b.location { "all work-items write" } else { "several work-items write" };
+        if a.location == b.location || tried == 0 {
+            return format!(
+                "{who} {}{lines}; no barrier orders writes of one phase: let one work-item write it, or give each a \
+                 place of its own",
+                place(finding)
+            );
+        }
+    }
+    tried_all(tried)
+}
+
+fn divergence(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) -> String {
+    if let Some(what) = out_of_reach(outline, finding) {
+        return what;
+    }
+    let builtin = finding.accesses.first().and_then(|access| access.builtin.as_deref()).unwrap_or("barrier");
+    let name = builtin.split(['(', ' ']).next().unwrap_or(builtin);
+    if name.contains("barrier") || name == "__syncthreads" || name == "__syncwarp" {
+        if finding.accesses.iter().any(|access| !access.called_from.is_empty()) {
+            return format!(
+                "the `{name}` is in a function that is called on several ways; call that function where all \
+                 work-items come"
+            );
+        }
+        return tried_all(tried);
+    }
+    let helps = if name.starts_with("async_") || name == "wait_group_events" {
+        "give all work-items of the group the same arguments"
+    } else if name.ends_with("_sync") || name.starts_with("__activemask") {
+        "let all lanes that the mask names come there with the same mask"
+    } else {
+        "call it where all work-items of the group come, and use its result where it is needed"
+    };
+    format!("`{name}` is not a barrier that could stand elsewhere: what it returns or copies is used; {helps}")
+}
+
+/// Says that an access is where nothing is edited: in another file, or in what a macro makes.
+fn out_of_reach(outline: Option<&Outline<'_>>, finding: &Finding) -> Option<String> {
+    let outline = outline?;
+    let other = finding.accesses.iter().find(|access| access.location.line > 0 && !outline.has(&access.location))?;
+    Some(format!("{} is not the kernel's file, and is not edited", other.location.file))
+}
+
+fn tried_all(tried: usize) -> String {
+    match tried {
+        0 => "no barrier, atomic or other order of statements is known that might mend it".to_owned(),
+        1 => "the only change that was tried leaves it or brings another finding".to_owned(),
+        n => format!("each of the {n} changes that were tried leaves it or brings another finding"),
+    }
+}

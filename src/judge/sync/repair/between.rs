@@ -59,7 +59,7 @@ impl<'o, 'a> Meeting<'o, 'a> {
 
     /// The places where a barrier comes between the accesses: on the way from the first to the second, or from the
     /// second to the first of the loop's next iteration.
-    pub fn spots(&self) -> Vec<Spot<'o, 'a>> {
+    pub fn spots(&self, outline: &Outline<'a>) -> Vec<Spot<'o, 'a>> {
         let mut spots = Vec::new();
         let Some((list, loops)) = self.common.last().map(|list| (*list, self.loops())) else { return spots };
         let head = self.heads.last().copied().flatten();
@@ -75,6 +75,7 @@ impl<'o, 'a> Meeting<'o, 'a> {
         // Within the statements that hold them.
         for (which, inner) in self.inner.iter().enumerate().filter(|_| self.first != self.second) {
             let (mut depth, mut factor) = (loops, in_branch);
+            let mut outside = &list.items[if which == 0 { self.first } else { self.second }];
             for step in inner {
                 depth += usize::from(step.list.kind == ListKind::Loop);
                 if matches!(step.list.kind, ListKind::Branch | ListKind::Switch) {
@@ -82,8 +83,10 @@ impl<'o, 'a> Meeting<'o, 'a> {
                 }
                 let gap = Gap { list: step.list, index: if which == 0 { step.index + 1 } else { step.index } };
                 if is_reached(gap) {
-                    spots.push(Spot { gaps: vec![(gap, None)], cost: BARRIER * in_loops(depth) * factor });
+                    let head = Some(outline.line(outside.span.start));
+                    spots.push(Spot { gaps: vec![(gap, head)], cost: BARRIER * in_loops(depth) * factor });
                 }
+                outside = step.item();
             }
         }
         self.around_loops(&middle, &mut spots);

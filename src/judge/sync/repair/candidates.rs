@@ -9,7 +9,7 @@ use super::barriers::{self, BarrierCall, Spelling, barrier_of};
 use super::between::{self, Meeting};
 use super::candidate::{Candidates, Kind, in_loops};
 use super::layout::{Gap, Piece};
-use super::outline::{Body, ListKind, Outline, Path, Span};
+use super::outline::{Body, ListKind, Outline, Path, Span, Step};
 use super::updates::{self, Dialect};
 
 /// What an atomic in place of a plain update costs; loops around it do not matter.
@@ -51,7 +51,7 @@ impl<'o, 'a> Finder<'o, 'a> {
         let Some(meeting) = Meeting::of(self.outline, &x, &y) else { return };
         self.waits(&meeting);
         for (n, barrier) in self.spelling.barriers(&memories).iter().enumerate() {
-            for spot in meeting.spots() {
+            for spot in meeting.spots(self.outline) {
                 let places: Vec<String> =
                     spot.gaps.iter().map(|(gap, head)| barriers::place(self.outline, *gap, *head)).collect();
                 let what = format!("insert `{barrier}` {}", joined(&places));
@@ -59,7 +59,8 @@ impl<'o, 'a> Finder<'o, 'a> {
                 self.found.add(Kind::Insertion, spot.cost + n as u64 * spot.cost / 3, what, &pieces);
             }
         }
-        if meeting.is_one {
+        // What only writes has nothing to read before the barrier.
+        if meeting.is_one && [a, b].iter().any(|access| access.mode == Some(Mode::Read)) {
             self.split(&x, &meeting, &memories);
         }
     }
@@ -101,7 +102,7 @@ impl<'o, 'a> Finder<'o, 'a> {
                 self.found.add(Kind::Flags, 1, what, &[(call.span, by)]);
                 if self.spelling.dialect == Dialect::Cuda && !call.arguments.is_empty() {
                     let by = "__syncthreads()".to_owned();
-                    self.found.add(Kind::Flags, 2, self.instead(&call, &by), &[(call.span, by)]);
+                    self.found.add(Kind::Flags, 1, self.instead(&call, &by), &[(call.span, by)]);
                 }
             }
         }
@@ -123,7 +124,7 @@ impl<'o, 'a> Finder<'o, 'a> {
         let text = self.outline.slice(list.items[wait].span);
         let gap = Gap { list, index: meeting.second };
         let mut pieces = self.outline.insertion(gap, std::slice::from_ref(&text));
-        pieces.extend(self.outline.removal(&[super::outline::Step { list, index: wait }]));
+        pieces.extend(self.outline.removal(&[Step { list, index: wait }]));
         let line = self.outline.line(list.items[meeting.second].span.start);
         self.found.add(Kind::Move, 5, format!("move `{text}` before line {line}"), &pieces);
     }
@@ -154,18 +155,28 @@ impl<'o, 'a> Finder<'o, 'a> {
         // The read and the write of one statement are at different columns.
         places.dedup();
         for location in places {
-            let Some((_, path)) = self.outline.path(location) else { return };
+            let Some(at) = self.outline.offset(location.line, location.column.max(1)) else { return };
+            let Some((_, mut path)) = self.outline.path(location) else { return };
+            // What the head of an `if` reads may be the place that its only statement updates.
+            if let Some(item) = path.last().map(|step| step.item()).filter(|item| item.node.is("IfStmt"))
+                && let [list] = &item.lists[..]
+                && list.items.len() == 1
+            {
+                path.push(Step { list, index: 0 });
+            }
             let Some(step) = path.last().copied() else { return };
             let (span, call) = match updates::atomic(self.outline, step, self.spelling.dialect) {
-                Some(call) => (step.item().span, call),
-                None => match updates::guarded_atomic(self.outline, &path, self.spelling.dialect) {
+                Some(call) if step.item().span.contains(at) => (step.item().span, call),
+                _ => match updates::guarded_atomic(self.outline, &path, self.spelling.dialect) {
                     Some(call) => (path[path.len() - 2].item().span, call),
                     None => return,
                 },
             };
             if pieces.iter().all(|(known, _)| *known != span) {
                 let line = self.outline.line(span.start);
-                words.push(format!("`{}` in line {line} by `{call}`", self.outline.slice(span)));
+                let text = self.outline.slice(span);
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                words.push(format!("`{text}` in line {line} by `{call}`"));
                 pieces.push((span, call));
             }
         }
@@ -263,7 +274,7 @@ impl<'o, 'a> Finder<'o, 'a> {
             })
         };
         let loops = |n: usize| first.path[..=n].iter().filter(|step| step.list.kind == ListKind::Loop).count();
-        let line = |step: &super::outline::Step<'o, 'a>| self.outline.line(step.item().span.start);
+        let line = |step: &Step<'o, 'a>| self.outline.line(step.item().span.start);
         for n in (0..first.path.len().saturating_sub(1)).rev().filter(|n| holds_all(*n)) {
             let step = first.path[n];
             if step.item().node.is("CompoundStmt") || step.list.kind == ListKind::Switch {

@@ -269,7 +269,7 @@ impl Repairing<'_, '_, '_, '_> {
             let line = |line| original_line(&edit, line);
             let allowed = Some((known, &self.original.completed[..]));
             let Ok(seen) = self.ground.explore(rig, &bitcode, allowed, &line)? else { continue };
-            let verdict = self.ground.verify(rig, &bitcode, &seen, self.original)?;
+            let verdict = self.ground.verify(rig, (&bitcode, &seen), self.original, false)?;
             let Some(verdict) = verdict.filter(|verdict| is_proved(&verdict.verified)) else { continue };
             let chosen = search::Chosen { candidates: vec![candidate.clone()], mended: BTreeSet::new() };
             let made = self.repair(Repaired { chosen, seen, verdict, tried: 1 });

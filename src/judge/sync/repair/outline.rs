@@ -148,6 +148,12 @@ impl<'a> Outline<'a> {
         (!path.is_empty()).then_some((body, path))
     }
 
+    /// Whether a macro makes the statement at a place.
+    pub fn is_of_macro(&self, location: &Location) -> bool {
+        let begin = self.path(location).and_then(|(_, path)| path.last()?.item().node.range.as_ref());
+        begin.is_some_and(|range| range.begin.spelling.is_some() && !range.begin.is_macro_arg)
+    }
+
     /// Calls `visit` with every statement of a list and of those in it, each with the way there.
     pub fn walk<'o>(list: &'o List<'a>, visit: &mut dyn FnMut(&Path<'o, 'a>)) {
         fn inside<'o, 'a>(list: &'o List<'a>, path: &mut Path<'o, 'a>, visit: &mut dyn FnMut(&Path<'o, 'a>)) {

@@ -1,6 +1,7 @@
 //! Why a finding cannot be mended by synchronisation, and what would help.
 
 use kassay_model::words::Words;
+use kassay_results::result::Location;
 use kassay_results::result::check::{Finding, FindingKind, Mode, Scope};
 
 use super::outline::Outline;
@@ -10,6 +11,9 @@ pub fn why_not(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize, w
     let text = match finding.kind {
         FindingKind::DataRace => race(outline, finding, tried),
         FindingKind::BarrierDivergence => divergence(outline, finding, tried),
+        FindingKind::RedundantBarrier if tried == 0 => {
+            out_of_reach(outline, finding).unwrap_or_else(|| "another repair changes it".to_owned())
+        }
         FindingKind::RedundantBarrier => {
             "without it nothing is found in the explored inputs, but that no launch needs it is not proved".to_owned()
         }
@@ -30,7 +34,7 @@ fn race(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) -> Strin
         (first, second) if first == second => format!(" in line {first}"),
         (first, second) => format!(" in lines {first} and {second}"),
     };
-    if let Some(what) = out_of_reach(outline, finding) {
+    if let Some(what) = out_of_reach(outline, finding).filter(|_| tried == 0) {
         return what;
     }
     if finding.scope == Some(Scope::InterGroup) {
@@ -60,7 +64,7 @@ fn race(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) -> Strin
 }
 
 fn divergence(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) -> String {
-    if let Some(what) = out_of_reach(outline, finding) {
+    if let Some(what) = out_of_reach(outline, finding).filter(|_| tried == 0) {
         return what;
     }
     let builtin = finding.accesses.first().and_then(|access| access.builtin.as_deref()).unwrap_or("barrier");
@@ -87,8 +91,13 @@ fn divergence(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) ->
 /// Says that an access is where nothing is edited: in another file, or in what a macro makes.
 fn out_of_reach(outline: Option<&Outline<'_>>, finding: &Finding) -> Option<String> {
     let outline = outline?;
-    let other = finding.accesses.iter().find(|access| access.location.line > 0 && !outline.has(&access.location))?;
-    Some(format!("{} is not the kernel's file, and is not edited", other.location.file))
+    let other = finding.accesses.iter().find(|access| access.location.line > 0 && !outline.has(&access.location));
+    if let Some(other) = other {
+        return Some(format!("{} is not the kernel's file, and is not edited", other.location.file));
+    }
+    let is_made = |location: &&Location| outline.is_of_macro(location);
+    let made = finding.accesses.iter().map(|access| &access.location).find(is_made)?;
+    Some(format!("what stands in line {} is made by a macro, which is not edited", made.line))
 }
 
 fn tried_all(tried: usize) -> String {

@@ -4,14 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kassay_base::error::Result;
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Kind};
 use super::trial::{Ground, Refused, Rig, Seen, Signature, Verdict};
 use crate::mutation::catalogue::source_level::text_edit::TextEdit;
 
 /// Changes of one kernel that are tried in a round, at most.
 const MAX_TRIED: usize = 40;
 /// Changes that are made together, at most.
-const MAX_EDITS: usize = 3;
+const MAX_EDITS: usize = 8;
+/// Of those, at most so many after which all is still found, but less often.
+const MAX_WITHOUT_END: usize = 2;
+/// Changed kernels that are tried, at most.
+const MAX_IN_ALL: usize = 160;
 /// Changes as cheap as one that is clean, but not proved, that are tried for a proof.
 const MAX_FOR_PROOF: usize = 6;
 /// Changes that are compiled at once.
@@ -91,6 +95,7 @@ impl<R: Rig> Search<'_, '_, '_, R> {
         let mut found = Found::default();
         let mut base = Chosen::default();
         let mut known = self.original.findings.clone();
+        let mut without_end = 0;
         for _ in 0..MAX_EDITS {
             let (repaired, best) = self.round(candidates, &base, &known, &mut found)?;
             if repaired.is_some() {
@@ -98,11 +103,15 @@ impl<R: Rig> Search<'_, '_, '_, R> {
                 return Ok(found);
             }
             let Some(best) = best else { break };
+            let mends_more = best.chosen.mended.len() > base.mended.len();
+            without_end = if mends_more { 0 } else { without_end + 1 };
+            if without_end > MAX_WITHOUT_END || found.tried >= MAX_IN_ALL {
+                break;
+            }
             known = best.seen.findings.clone();
-            if !best.chosen.mended.is_empty()
-                && let Some(verdict) = self.ground.verify(self.rig, &best.bitcode, &best.seen, self.original)?
-            {
-                found.repaired = Some(Repaired { chosen: best.chosen.clone(), seen: best.seen, verdict, tried: found.tried });
+            if mends_more && let Some(verdict) = self.verify(&best.chosen, &best.bitcode, &best.seen)? {
+                found.repaired =
+                    Some(Repaired { chosen: best.chosen.clone(), seen: best.seen, verdict, tried: found.tried });
             }
             base = best.chosen;
             if found.is_late {
@@ -156,7 +165,7 @@ impl<R: Rig> Search<'_, '_, '_, R> {
                     continue;
                 }
                 let Passed { chosen, seen, bitcode } = passed;
-                let Some(verdict) = self.ground.verify(self.rig, &bitcode, &seen, self.original)? else { continue };
+                let Some(verdict) = self.verify(&chosen, &bitcode, &seen)? else { continue };
                 let is_proved = !verdict.verified.is_empty() && super::is_proved(&verdict.verified);
                 let repaired = Repaired { chosen, seen, verdict, tried: found.tried };
                 match &unproved {
@@ -172,6 +181,11 @@ impl<R: Rig> Search<'_, '_, '_, R> {
             }
         }
         Ok((unproved, best))
+    }
+
+    fn verify(&mut self, chosen: &Chosen, bitcode: &[u8], seen: &Seen) -> Result<Option<Verdict>> {
+        let new_atomics = chosen.candidates.iter().any(|candidate| candidate.kind == Kind::Atomic);
+        self.ground.verify(self.rig, (bitcode, seen), self.original, new_atomics)
     }
 
     fn attempt(

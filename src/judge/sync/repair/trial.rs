@@ -12,6 +12,7 @@ use kassay_ir::kernel::variants::{self, Compiled, EditedFile};
 use kassay_ir::llvm::View;
 use kassay_model::code::{LoweringOptions, NativeCode};
 use kassay_model::interface::{Arg, Interface};
+use kassay_model::native::table::{self, AccessSite};
 use kassay_model::options::KernelOptions;
 use kassay_results::result::check::{Finding, FindingKind, Memory, Mode, Scope};
 use kassay_results::result::proofs::{Proof, ProvedFor, Status, are_race_free};
@@ -68,6 +69,8 @@ pub struct Seen {
     pub completed: Vec<bool>,
     /// By input: the outputs, if it completed and nothing was found in it.
     pub outputs: Vec<Option<outcomes::Outputs>>,
+    /// Whether there are atomics, whose order may be seen in outputs.
+    pub has_atomics: bool,
 }
 
 /// What all trials of a kernel share.
@@ -168,12 +171,13 @@ impl Ground<'_, '_> {
                 Err(e) => return Err(e),
             };
             let mut simulator = rig.load(&code)?;
-            let (table, interface) = (&code.table, &kernel.interface);
-            let reader = Reader { table, interface, source: self.source, diverging_branch: &|_| None };
-            let mut seen = Seen::default();
+            let (native, interface) = (&code.table, &kernel.interface);
+            let reader = Reader { table: native, interface, source: self.source, diverging_branch: &|_| None };
+            let is_atomic = |site: &AccessSite| matches!(site.mode, table::Mode::Atomic | table::Mode::AtomicRead);
+            let mut seen = Seen { has_atomics: code.table.accesses.iter().any(is_atomic), ..Seen::default() };
             for (input, case) in self.cases.iter().enumerate() {
                 let mut case = (*case).clone();
-                let simulation = explore(&mut simulator, table, &mut case, self.budget.end())?;
+                let simulation = explore(&mut simulator, native, &mut case, self.budget.end())?;
                 if simulation.cut_short {
                     return Ok(Err(Refused::Late));
                 }
@@ -208,14 +212,21 @@ impl Ground<'_, '_> {
         }
     }
 
-    /// What is known of a changed kernel, of which `seen` was seen; `None` if its outputs depend on the schedule, or
-    /// are not the original's where these are defined.
-    pub fn verify<R: Rig>(&self, rig: &mut R, bitcode: &[u8], seen: &Seen, original: &Seen) -> Result<Option<Verdict>> {
+    /// What is known of a changed kernel, of which `seen` was seen; `None` if its outputs are not the original's where
+    /// these are defined, or depend on the order of atomics that it has in place of plain updates (`new_atomics`).
+    pub fn verify<R: Rig>(
+        &self,
+        rig: &mut R,
+        (bitcode, seen): (&[u8], &Seen),
+        original: &Seen,
+        new_atomics: bool,
+    ) -> Result<Option<Verdict>> {
         let verdict = self.with_kernel(bitcode, |kernel| {
             let mut verdict = Verdict::default();
             let is_clean = seen.findings.is_empty();
             verdict.verified.push(if is_clean { Verified::CleanInExploredInputs } else { Verified::FewerFindings });
-            let is_independent = is_clean && schedule_independence::flows(kernel, &[])?.is_empty();
+            // Without races and atomics, each read has one value in all schedules.
+            let is_independent = is_clean && !seen.has_atomics && schedule_independence::flows(kernel, &[])?.is_empty();
             if is_independent {
                 let mut compared = false;
                 for (case, both) in self.cases.iter().zip(seen.outputs.iter().zip(&original.outputs)) {
@@ -228,10 +239,11 @@ impl Ground<'_, '_> {
                 verdict.verified.extend(compared.then_some(Verified::SameOutputs));
                 verdict.verified.push(Verified::ScheduleIndependent);
             } else if is_clean {
-                if !self.is_same_in_schedules(rig, kernel, seen)? {
-                    return Ok(None);
+                match self.is_same_in_schedules(rig, kernel, seen)? {
+                    true => verdict.verified.push(Verified::SameOutputsInExploredSchedules),
+                    false if new_atomics => return Ok(None),
+                    false => {}
                 }
-                verdict.verified.push(Verified::SameOutputsInExploredSchedules);
             }
             if let Some((holds_for, conditions)) = self.prove(kernel)? {
                 verdict.verified.push(Verified::by_proof(holds_for));

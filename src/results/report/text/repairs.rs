@@ -39,12 +39,15 @@ fn one(repair: &Repair, words: Words, style: &Style) -> String {
         return out;
     }
     let what: Vec<&str> = repair.edits.iter().map(|edit| edit.what.as_str()).collect();
-    let tried = match (repair.tried, repair.candidates) {
-        (tried, all) if repair.edits.len() > 1 => format!("after {} of {all} changes", style::count(tried, "try")),
-        (tried, all) => format!("{} of {}", ordinal(tried), style::count(all, "candidate")),
+    let all = style::count(repair.candidates, "candidate");
+    let tried = match repair.edits.len() {
+        1 => format!("{} of {all}", ordinal(repair.tried)),
+        _ => format!("{} tried, {all}", style::count(repair.tried, "change")),
     };
     paragraph(Paint::Good, &of("repair"), &format!("{} ({tried})", what.join("; ")));
-    let _ = writeln!(out, "    {}", visible(&words.say(&known(repair))));
+    for line in wrap(&visible(&words.say(&known(repair))), style.width.saturating_sub(4).max(20)) {
+        let _ = writeln!(out, "    {line}");
+    }
     for line in repair.diff.lines() {
         let paint = match line.as_bytes().first() {
             Some(b'+') => Paint::Good,
@@ -67,14 +70,10 @@ fn known(repair: &Repair) -> String {
         };
         parts.push(format!("{}{under}", proof.words()));
     }
-    let others = match repair.remaining {
+    parts.push(match repair.remaining {
         0 if strongest.is_some() => "no other finding".to_owned(),
         0 => format!("{}; not proved for others", Verified::CleanInExploredInputs.words()),
-        n => format!("{}; {}", style::count(n, "finding"), "nothing new"),
-    };
-    parts.push(match repair.remaining {
-        0 => others,
-        _ => format!("{others} in the explored inputs").replacen("finding", "other finding", 1),
+        n => format!("{}; {} left", Verified::FewerFindings.words(), style::count(n, "other finding")),
     });
     for verified in [Verified::ScheduleIndependent, Verified::SameOutputsInExploredSchedules] {
         if repair.verified.contains(&verified) {

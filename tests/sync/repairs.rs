@@ -220,7 +220,7 @@ fn a_repair_keeps_outputs_where_nothing_was_found() -> TestResult {
             "[[test]]\nname = \"{name}\"\nglobal = [8]\nlocal = [8]\nargs = {{ a = {{ arange = {{ len = 8 }} }}, step = {step} }}\n"
         )
     };
-    bench.put("suite.toml", &format!("kernel = \"k.cl\"\n{}{}", test("own", 0), test("next", 1)))?;
+    bench.put("suite.toml", format!("kernel = \"k.cl\"\n{}{}", test("own", 0), test("next", 1)))?;
     let run = bench.run(&["check", "suite.toml", "--fix", "--no-amplify", "--format", "json"])?;
     let result: Value = serde_json::from_str(&run.out)?;
     let verified: Vec<&str> =

@@ -2,7 +2,7 @@
 
 use kassay_model::words::Words;
 use kassay_results::result::Location;
-use kassay_results::result::check::{Finding, FindingKind, Mode, Scope};
+use kassay_results::result::check::{Access, Finding, FindingKind, Mode, Scope};
 
 use super::outline::Outline;
 
@@ -37,7 +37,14 @@ fn race(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) -> Strin
     if let Some(what) = out_of_reach(outline, finding).filter(|_| tried == 0) {
         return what;
     }
-    if finding.scope == Some(Scope::InterGroup) {
+    let is_within = finding.scope == Some(Scope::IntraGroup);
+    if let Some(line) = outline.and_then(|outline| parted(outline, a, b)).filter(|_| is_within && tried == 0) {
+        return format!(
+            "the accesses{lines} are on different sides of the branch in line {line}, where no barrier can stand: make \
+             two branches of it, with a barrier between"
+        );
+    }
+    if !is_within {
         let helps = match (a.mode, b.mode) {
             (Some(Mode::Write), Some(Mode::Write)) => {
                 "an atomic read-modify-write would be race free if the value may be updated in any order; otherwise \
@@ -61,6 +68,15 @@ fn race(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) -> Strin
         }
     }
     tried_all(tried)
+}
+
+/// The line of the branch on whose sides two accesses are.
+fn parted(outline: &Outline<'_>, a: &Access, b: &Access) -> Option<u32> {
+    let ((_, x), (_, y)) = (outline.path(&a.location)?, outline.path(&b.location)?);
+    let shared = x.iter().zip(&y).take_while(|(x, y)| x.is_of(y.list) && x.index == y.index).count();
+    let is_inside = x.len() > shared && y.len() > shared && !x[shared].is_of(y[shared].list);
+    let branch = x.get(shared.checked_sub(1)?)?.item();
+    (is_inside && a.called_from == b.called_from).then(|| outline.line(branch.span.start))
 }
 
 fn divergence(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) -> String {

@@ -41,7 +41,7 @@ pub fn is_pure(node: &Node) -> bool {
 }
 
 /// The expression of a statement, without what clang puts around it.
-pub fn expression<'n>(node: &'n Node) -> &'n Node {
+pub fn expression(node: &Node) -> &Node {
     let mut node = node;
     while let ("ParenExpr" | "ImplicitCastExpr" | "ExprWithCleanups", Some(inner)) =
         (&*node.kind, node.children.first())

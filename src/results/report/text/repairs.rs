@@ -24,9 +24,8 @@ fn one(repair: &Repair, words: Words, style: &Style) -> String {
     let mut paragraph = |paint: Paint, head: &str, text: &str| {
         let width = style.width.saturating_sub(4).max(20);
         let lines = wrap(&visible(&format!("{head} {text}")), width);
-        let lines: Vec<String> = lines.into_iter().map(|line| line.to_string()).collect();
         let text = lines.join("\n    ");
-        let painted = text.replacen(head, &style.paint(paint, head).to_string(), 1);
+        let painted = text.replacen(head, &style.paint(paint, head), 1);
         let _ = writeln!(out, "  {painted}");
     };
     let of = |head: &str| {

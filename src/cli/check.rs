@@ -68,8 +68,8 @@ pub struct CheckArgs {
     #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
     #[arg(long, value_name = "DIR")]
     pub reproduce: Option<PathBuf>,
-    /// Look for changes of the source that mend what was found (barriers, their flags and places, atomics), each checked
-    /// and, where that can be, proved; show them as a patch, or write that to FILE
+    /// Look for changes of the source that mend what was found (barriers, their flags and places, atomics), each
+    /// checked and, where that can be, proved; show them as a patch, or write that to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub fix: Option<Option<PathBuf>>,
     /// Make these changes in the kernel's file

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use kassay_ir::kernel::ast::Node;
+use kassay_ir::kernel::builtins::{self, Builtin, Family};
 use kassay_results::result::check::Memory;
 
+use super::expressions::expression;
 use super::layout::Gap;
 use super::outline::{Body, ListKind, Outline, Path, Span};
-use super::updates::{Dialect, expression};
+use super::updates::Dialect;
 use crate::mutation::catalogue::operators::calls;
 
 const LOCAL: &str = "CLK_LOCAL_MEM_FENCE";
@@ -27,10 +29,9 @@ pub struct BarrierCall<'o, 'a> {
 /// The barrier that a statement calls, by its name in the source.
 pub fn barrier_of(node: &Node) -> Option<&str> {
     let call = expression(node);
-    let is_barrier = |name: &str| matches!(name, "barrier" | "work_group_barrier" | "sub_group_barrier");
     let name = call.name.as_deref().filter(|_| call.is("CallExpr"))?;
     let of_warps = name == "__syncwarp" || name == "__syncthreads";
-    (of_warps || call.callee().is_some_and(is_barrier)).then_some(name)
+    (of_warps || call.callee().and_then(Builtin::of).is_some_and(Builtin::is_barrier)).then_some(name)
 }
 
 /// The barriers of a function; those that macros make are left out.
@@ -55,8 +56,8 @@ pub fn calls<'o, 'a>(outline: &Outline<'a>, body: &'o Body<'a>) -> Vec<BarrierCa
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spelling {
     pub dialect: Dialect,
-    /// `barrier` or `work_group_barrier`.
-    name: &'static str,
+    /// The name that the kernel gives a barrier of the group.
+    name: String,
     /// Whether the kernel has functions of warps.
     pub has_warps: bool,
 }
@@ -64,7 +65,9 @@ pub struct Spelling {
 impl Spelling {
     pub fn of(outline: &Outline<'_>, dialect: Dialect) -> Spelling {
         let has = |what: &str| outline.text.windows(what.len()).any(|found| found == what.as_bytes());
-        let name = if has("work_group_barrier") && !has(" barrier(") { "work_group_barrier" } else { "barrier" };
+        let known = outline.functions.iter().flat_map(|body| calls(outline, body)).map(|call| call.name);
+        let of_group = |name: &String| builtins::family(name) == Some(Family::Barrier);
+        let name = known.into_iter().find(of_group).unwrap_or_else(|| "barrier".to_owned());
         Spelling { dialect, name, has_warps: has("_sync(") || has("__syncwarp") }
     }
 
@@ -108,15 +111,16 @@ impl Spelling {
         let given = call.arguments.first()?;
         let needed = self.flags(memories);
         let orders = |flag: &str| given.split('|').any(|known| known.trim() == flag);
-        let is_narrow = call.arguments.get(1).is_some_and(|scope| scope != "memory_scope_work_group");
-        let is_narrow = is_narrow && call.name == "work_group_barrier";
+        let scope = call.arguments.get(1).map(String::as_str);
+        let is_narrow = matches!(scope, Some("memory_scope_work_item" | "memory_scope_sub_group"));
         if needed.split(" | ").all(orders) && !is_narrow {
             return None;
         }
         let known = [LOCAL, GLOBAL, IMAGE];
         let all: Vec<&str> =
             known.into_iter().filter(|flag| orders(flag) || needed.split(" | ").any(|n| n == *flag)).collect();
-        Some(format!("{}({})", call.name, all.join(" | ")))
+        let scope = scope.filter(|_| !is_narrow).map_or_else(String::new, |scope| format!(", {scope}"));
+        Some(format!("{}({}{scope})", call.name, all.join(" | ")))
     }
 }
 

@@ -123,7 +123,7 @@ impl<'o, 'a> Meeting<'o, 'a> {
 fn is_reached(gap: Gap<'_, '_>) -> bool {
     let leaves = |kind: &str| matches!(kind, "ReturnStmt" | "BreakStmt" | "ContinueStmt" | "GotoStmt");
     let before = gap.index.checked_sub(1).and_then(|before| gap.list.items.get(before));
-    gap.list.kind != ListKind::Switch && before.is_none_or(|item| !leaves(&item.node.kind))
+    (gap.list.kind != ListKind::Switch || gap.index > 0) && before.is_none_or(|item| !leaves(&item.node.kind))
 }
 
 /// Pieces for barriers in all gaps of a spot.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use kassay_ir::kernel::builtins::{self, Family};
 use kassay_results::result::Location;
 use kassay_results::result::check::{Access, Finding, FindingKind, Memory, Mode, Scope};
 
 use super::barriers::{self, BarrierCall, Spelling, barrier_of};
 use super::between::{self, Meeting};
 use super::candidate::{Candidates, Kind, in_loops};
+use super::expressions::expression;
 use super::layout::{Gap, Piece};
 use super::outline::{Body, ListKind, Outline, Path, Span, Step};
 use super::updates::{self, Dialect};
@@ -117,8 +119,8 @@ impl<'o, 'a> Finder<'o, 'a> {
     fn waits(&mut self, meeting: &Meeting<'o, 'a>) {
         let Some(list) = meeting.common.last() else { return };
         let waits = |n: &usize| {
-            let call = updates::expression(list.items[*n].node);
-            call.is("CallExpr") && call.callee() == Some("wait_group_events")
+            let call = expression(list.items[*n].node);
+            call.is("CallExpr") && call.callee().and_then(builtins::family) == Some(Family::EventWait)
         };
         let Some(wait) = (meeting.second + 1..list.items.len()).find(waits) else { return };
         let text = self.outline.slice(list.items[wait].span);

@@ -1,5 +1,6 @@
 //! Puts code between statements and takes statements away, as a person would lay it out.
 
+use super::expressions::is_pure;
 use super::lexer;
 use super::outline::{Item, List, Outline, Span, Step};
 use crate::mutation::catalogue::mutant::Spot;
@@ -109,7 +110,7 @@ impl Outline<'_> {
             && let Some(above) = outer.last()
             && above.item().node.is("IfStmt")
             && above.item().lists.len() == 1
-            && above.item().node.children.first().is_some_and(super::updates::is_pure)
+            && above.item().node.children.first().is_some_and(is_pure)
         {
             return self.removal(outer);
         }

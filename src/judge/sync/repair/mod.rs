@@ -1,14 +1,15 @@
 //! Changes of a kernel's text that mend what was found: barriers, their flags and places, atomics.
 //!
 //! From a finding to changes: `candidates` on `outline` (statements by place), `between` (gaps between two accesses),
-//! `barriers`, `updates` (statements that assign) and `layout`. Each is compiled and checked with the inputs of the
-//! original (`trial`), the cheapest first (`search`). Why others cannot be mended: `reasons`.
+//! `barriers`, `expressions`, `updates` (statements that assign) and `layout`. Each is compiled and checked with the
+//! inputs of the original (`trial`), the cheapest first (`search`). Why others cannot be mended: `reasons`.
 
 mod barriers;
 mod between;
 mod candidate;
 mod candidates;
 pub mod diff;
+mod expressions;
 mod layout;
 mod lexer;
 mod outline;
@@ -26,14 +27,14 @@ use kassay_model::options::{KernelOptions, Language};
 use kassay_model::words::Words;
 use kassay_results::result::Location;
 use kassay_results::result::check::{Finding, FindingKind};
-use kassay_results::result::repairs::{Repair, RepairEdit, Replacement, Verified};
+use kassay_results::result::repairs::{Repair, RepairEdit, Replacement};
 
 use self::candidate::Candidate;
 use self::candidates::Finder;
 use self::outline::Outline;
 use self::search::{Repaired, Search, original_line, together};
 pub use self::trial::Rig;
-use self::trial::{Ground, Seen, Signature};
+use self::trial::{Ground, Seen, Signature, is_proved};
 use self::updates::Dialect;
 use super::budget::Budget;
 use super::checking::Case;
@@ -125,11 +126,6 @@ fn is_of_synchronisation(kind: FindingKind) -> bool {
 
 fn late(budget: Budget) -> String {
     format!("not all repairs were tried, because of {}; --budget gives more time", budget.words())
-}
-
-/// Returns whether a proof is among what is known.
-fn is_proved(verified: &[Verified]) -> bool {
-    verified.iter().any(|verified| *verified >= Verified::ProvedForGivenLaunches)
 }
 
 struct Repairing<'a, 'c, 'o, 't> {

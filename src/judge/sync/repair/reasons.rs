@@ -1,5 +1,6 @@
 //! Why a finding cannot be mended by synchronisation, and what would help.
 
+use kassay_ir::kernel::builtins::{self, Family};
 use kassay_model::words::Words;
 use kassay_results::result::Location;
 use kassay_results::result::check::{Access, Finding, FindingKind, Mode, Scope};
@@ -85,7 +86,9 @@ fn divergence(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) ->
     }
     let builtin = finding.accesses.first().and_then(|access| access.builtin.as_deref()).unwrap_or("barrier");
     let name = builtin.split(['(', ' ']).next().unwrap_or(builtin);
-    if name.contains("barrier") || name == "__syncthreads" || name == "__syncwarp" {
+    let family = builtins::family(name);
+    let is_barrier = matches!(family, Some(Family::Barrier | Family::SubGroupBarrier));
+    if is_barrier || name == "__syncthreads" || name == "__syncwarp" {
         if finding.accesses.iter().any(|access| !access.called_from.is_empty()) {
             return format!(
                 "the `{name}` is in a function that is called on several ways; call that function where all \
@@ -94,7 +97,7 @@ fn divergence(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) ->
         }
         return tried_all(tried);
     }
-    let helps = if name.starts_with("async_") || name == "wait_group_events" {
+    let helps = if matches!(family, Some(Family::AsyncCopy | Family::EventWait)) {
         "give all work-items of the group the same arguments"
     } else if name.ends_with("_sync") || name.starts_with("__activemask") {
         "let all lanes that the mask names come there with the same mask"

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kassay_base::error::Result;
 
 use super::candidate::{Candidate, Kind};
-use super::trial::{Ground, Refused, Rig, Seen, Signature, Verdict};
+use super::trial::{Ground, Refused, Rig, Seen, Signature, Verdict, is_proved};
 use crate::mutation::catalogue::source_level::text_edit::TextEdit;
 
 /// Changes of one kernel that are tried in a round, at most.
@@ -121,8 +121,8 @@ impl<R: Rig> Search<'_, '_, '_, R> {
         Ok(found)
     }
 
-    /// Tries each candidate on top of `base`. Returns a changed kernel in which no target is found, or else the one that
-    /// comes nearest.
+    /// Tries each candidate on top of `base`. Returns a changed kernel in which no target is found, or else the one
+    /// that comes nearest.
     fn round(
         &mut self,
         candidates: &[Candidate],
@@ -166,7 +166,7 @@ impl<R: Rig> Search<'_, '_, '_, R> {
                 }
                 let Passed { chosen, seen, bitcode } = passed;
                 let Some(verdict) = self.verify(&chosen, &bitcode, &seen)? else { continue };
-                let is_proved = !verdict.verified.is_empty() && super::is_proved(&verdict.verified);
+                let is_proved = is_proved(&verdict.verified);
                 let repaired = Repaired { chosen, seen, verdict, tried: found.tried };
                 match &unproved {
                     _ if is_proved && unproved.as_ref().is_none_or(|u| is_as_cheap(u, candidate.cost, base)) => {

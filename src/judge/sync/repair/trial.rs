@@ -3,15 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use inkwell::context::Context;
 use kassay_base::error::{Error, Result};
 use kassay_ir::kernel::compile::Loaded;
-use kassay_ir::kernel::implicit;
-use kassay_ir::kernel::source::Sources;
 use kassay_ir::kernel::variants::{self, Compiled, EditedFile};
-use kassay_ir::llvm::View;
 use kassay_model::code::{LoweringOptions, NativeCode};
-use kassay_model::interface::{Arg, Interface};
 use kassay_model::native::table::{self, AccessSite};
 use kassay_model::options::KernelOptions;
 use kassay_results::result::check::{Finding, FindingKind, Memory, Mode, Scope};
@@ -25,7 +20,8 @@ use super::super::budget::Budget;
 use super::super::checking::{Case, Simulate, explore};
 use super::super::findings::{Findings, ObservedLaunch, Reader};
 use super::super::{outcomes, proofs, schedule_independence};
-use crate::coverage::build::{KernelFile, KernelUnderTest};
+use crate::coverage::build::KernelUnderTest;
+use crate::coverage::changed_kernel;
 use crate::mutation::catalogue::source_level::text_edit::TextEdit;
 
 /// Loads code into a simulator of its own.
@@ -126,32 +122,8 @@ impl Ground<'_, '_> {
         bitcode: &[u8],
         work: impl FnOnce(&KernelUnderTest<'_>) -> Result<R>,
     ) -> Result<Option<R>> {
-        let Ground { under_test, loaded, .. } = self;
-        let context = Context::create();
-        let loaded = Loaded {
-            bitcode: bitcode.to_vec(),
-            format: loaded.format,
-            source: loaded.source.clone(),
-            warnings: String::new(),
-            spirv: None,
-            ast: None,
-            file_lookups: Vec::new(),
-            sub_group_size: loaded.sub_group_size,
-            launched: loaded.launched.clone(),
-        };
-        let file = KernelFile::parse(&context, &loaded)?;
-        let mut changed = file.under_test(&under_test.entry, &loaded, &Sources::default())?;
-        if !is_same_interface(&changed.interface, &under_test.interface) {
-            return Ok(None);
-        }
-        changed.interface = under_test.interface.clone();
-        changed.sandbox = under_test.sandbox.clone();
-        changed.lowering = under_test.lowering;
         let shared: BTreeSet<u32> = self.cases.iter().flat_map(|case| case.launch.sharing()).collect();
-        if let (Some(kernel), false) = (View::of(&changed.module).function(&changed.entry), shared.is_empty()) {
-            implicit::note_sharing(kernel, &shared);
-        }
-        work(&changed).map(Some)
+        changed_kernel::with(self.under_test, self.loaded, bitcode, &shared, work)
     }
 
     /// Runs all inputs. `allowed`: what may be found; anything else ends it. `line` gives the original's lines.
@@ -311,8 +283,7 @@ const PROVING: f64 = 0.1;
 const INPUTS_IN_SCHEDULES: usize = 4;
 const SCHEDULES: usize = 6;
 
-/// Whether launches of one kernel are launches of another.
-fn is_same_interface(a: &Interface, b: &Interface) -> bool {
-    let kinds = |interface: &Interface| interface.args.iter().map(|arg: &Arg| arg.source.clone()).collect::<Vec<_>>();
-    a.args.len() == b.args.len() && kinds(a) == kinds(b)
+/// Returns whether a proof is among what is known.
+pub fn is_proved(verified: &[Verified]) -> bool {
+    verified.iter().any(|verified| *verified >= Verified::ProvedForGivenLaunches)
 }

@@ -1,7 +1,6 @@
 //! Statements that assign: what they read and write as text, and the forms of them that do not race.
 
-use kassay_ir::kernel::ast::Node;
-
+use super::expressions::{expression, is_pure};
 use super::layout::Piece;
 use super::lexer;
 use super::outline::{Item, ListKind, Outline, Span, Step};
@@ -18,37 +17,6 @@ pub struct Assignment {
     pub operand: String,
     /// The type of the place, without address space and qualifiers.
     pub ty: String,
-}
-
-/// Returns whether an expression changes nothing: it neither assigns nor calls what is not known to only compute.
-pub fn is_pure(node: &Node) -> bool {
-    let mut pure = true;
-    node.walk(&mut |inner| {
-        let opcode = inner.opcode.as_deref().unwrap_or_default();
-        let computes = |name: &str| {
-            name.starts_with("get_") || matches!(name, "min" | "max" | "abs" | "isequal" | "all" | "any" | "select")
-        };
-        pure &= match &*inner.kind {
-            "CompoundAssignOperator" => false,
-            "BinaryOperator" => opcode != "=",
-            "UnaryOperator" => !matches!(opcode, "++" | "--"),
-            "CallExpr" => inner.callee().is_some_and(computes),
-            "DeclStmt" | "StmtExpr" => false,
-            _ => true,
-        };
-    });
-    pure
-}
-
-/// The expression of a statement, without what clang puts around it.
-pub fn expression(node: &Node) -> &Node {
-    let mut node = node;
-    while let ("ParenExpr" | "ImplicitCastExpr" | "ExprWithCleanups", Some(inner)) =
-        (&*node.kind, node.children.first())
-    {
-        node = inner;
-    }
-    node
 }
 
 /// Reads a statement that assigns; `None` if a macro makes it.

@@ -22,14 +22,28 @@ pub struct Finder<'o, 'a> {
     pub outline: &'o Outline<'a>,
     pub spelling: Spelling,
     pub found: Candidates<'o, 'a>,
+    /// Where several work-items of a group write one place: what is read before a barrier does not mend that.
+    pub written_by_all: BTreeSet<Location>,
 }
 
 /// An access or a barrier in a function of the file.
 type Placed<'o, 'a> = (&'o Body<'a>, Path<'o, 'a>);
 
 impl<'o, 'a> Finder<'o, 'a> {
-    pub fn new(outline: &'o Outline<'a>, dialect: Dialect) -> Finder<'o, 'a> {
-        Finder { outline, spelling: Spelling::of(outline, dialect), found: Candidates::new(outline) }
+    /// `findings` are all that are to be mended.
+    pub fn new<'f>(
+        outline: &'o Outline<'a>,
+        dialect: Dialect,
+        findings: impl IntoIterator<Item = &'f Finding>,
+    ) -> Finder<'o, 'a> {
+        let written_by_all = findings.into_iter().filter_map(|finding| match &finding.accesses[..] {
+            [a, b] if finding.scope == Some(Scope::IntraGroup) && a.location == b.location && a.mode == b.mode => {
+                Some(a.location.clone())
+            }
+            _ => None,
+        });
+        let written_by_all = written_by_all.collect();
+        Finder { outline, spelling: Spelling::of(outline, dialect), found: Candidates::new(outline), written_by_all }
     }
 
     /// Adds what may mend a finding.
@@ -62,7 +76,8 @@ impl<'o, 'a> Finder<'o, 'a> {
             }
         }
         // What only writes has nothing to read before the barrier.
-        if meeting.is_one && [a, b].iter().any(|access| access.mode == Some(Mode::Read)) {
+        let is_by_all = [a, b].iter().any(|access| self.written_by_all.contains(&access.location));
+        if meeting.is_one && !is_by_all && [a, b].iter().any(|access| access.mode == Some(Mode::Read)) {
             self.split(&x, &meeting, &memories);
         }
     }

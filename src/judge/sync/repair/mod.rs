@@ -195,11 +195,12 @@ impl Repairing<'_, '_, '_, '_> {
 
     /// The candidates for all targets, and how many there are for each.
     fn candidates(&self, targets: &[(usize, Signature)]) -> (Vec<Candidate>, BTreeMap<usize, usize>) {
-        let mut finder = Finder::new(self.outline, self.dialect);
+        let new = || Finder::new(self.outline, self.dialect, targets.iter().map(|(at, _)| &self.findings[*at]));
+        let mut finder = new();
         let mut counts = BTreeMap::new();
         for (at, _) in targets {
             // What another finding brought, too, counts for both.
-            let mut own = Finder::new(self.outline, self.dialect);
+            let mut own = new();
             own.add(&self.findings[*at]);
             counts.insert(*at, own.found.all.len());
             finder.add(&self.findings[*at]);
@@ -252,7 +253,7 @@ impl Repairing<'_, '_, '_, '_> {
         base: &[Candidate],
         known: &BTreeMap<Signature, u64>,
     ) -> Result<(Repair, Option<Candidate>)> {
-        let mut finder = Finder::new(self.outline, self.dialect);
+        let mut finder = Finder::new(self.outline, self.dialect, []);
         finder.without(finding);
         let candidates = finder.found.sorted();
         let mut repair = Repair { finding: at as u64, candidates: candidates.len() as u64, ..Repair::default() };

@@ -38,7 +38,7 @@ use kassay_base::error::Result;
 pub use baseline::Baseline;
 pub use capture::{CaptureOptions, capture};
 pub use changes::{changes_since, roots_of_diffs};
-pub use check::{CheckOptions, CheckProgramOptions, Proving, check, check_program};
+pub use check::{CheckOptions, CheckProgramOptions, KernelText, Proving, check, check_program};
 pub use compare::{CompareOptions, compare, merge_comparisons};
 pub use cover::{CoverOptions, cover};
 pub use generate::{GenerateOptions, Goal, generate};

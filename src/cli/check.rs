@@ -1,11 +1,12 @@
 //! `kassay check`: finds races, barrier divergence, memory faults and redundant barriers.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use kassay_base::error::Result;
+use kassay_base::error::{Error, Result};
 use kassay_ir::kernel::compile;
 use kassay_model::kernel_files;
 use kassay_results::report::text::{self, CheckView};
@@ -19,7 +20,7 @@ use super::options::{ExecutionFlags, Format, KernelFlags, OF_COMPILING, OutputFl
 use super::sandbox;
 use super::several;
 use crate::api::{
-    CheckOptions, CheckProgramOptions, OpenOptions, Proving, check, check_all, check_program, texts_beside,
+    CheckOptions, CheckProgramOptions, KernelText, OpenOptions, Proving, check, check_all, check_program, texts_beside,
 };
 
 /// Look for races, barrier divergence, memory faults and redundant barriers
@@ -67,6 +68,13 @@ pub struct CheckArgs {
     #[allow(rustdoc::invalid_html_tags, reason = "the text of --help")]
     #[arg(long, value_name = "DIR")]
     pub reproduce: Option<PathBuf>,
+    /// Look for changes of the source that mend what was found (barriers, their flags and places, atomics), each
+    /// checked and, where that can be, proved; show them as a patch, or write that to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub fix: Option<Option<PathBuf>>,
+    /// Make these changes in the kernel's file
+    #[arg(long)]
+    pub write: bool,
     /// Run every input under N schedules
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub schedules: u32,
@@ -87,7 +95,7 @@ pub struct CheckArgs {
 }
 
 /// Flags that say nothing about a host program, which has its own options and launches.
-const FOR_FILES: [&str; 7] = ["global", "local", "evolve", "schedules", "device", "seed", "timeout"];
+const FOR_FILES: [&str; 9] = ["global", "local", "evolve", "fix", "write", "schedules", "device", "seed", "timeout"];
 
 /// Flags for the launches of a host program.
 #[derive(Debug, Clone, Args)]
@@ -129,7 +137,18 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
             open.open(target)?
         }
     };
+    let before = (args.writes()).then(|| KernelText::of(&opened)).transpose()?;
     let result = check(&opened, &options)?;
+    if let Some(before) = &before {
+        if let Some(Some(patch)) = &args.fix {
+            let text = before.patch(&result.repairs)?;
+            fs::write(patch, text)
+                .map_err(|e| Error::environment(format!("{} cannot be written: {e}", patch.display())))?;
+        }
+        if args.write {
+            before.write(&opened, &result.repairs)?;
+        }
+    }
     let (sources, view) = (opened.sources(), CheckView { verbose: args.output.verbose });
     args.output.deliver(&result, |style| text::check(&result, view, &|file| sources.text(file), style))?;
     Ok(u8::from(!args.passes(&result)))
@@ -137,6 +156,10 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
 
 /// Checks several suites and kernels, each with the whole budget.
 fn several(args: &CheckArgs, open: &OpenOptions, options: &CheckOptions) -> Result<u8> {
+    if args.writes() {
+        return Err(Error::caller("--fix=FILE and --write are for one kernel or suite")
+            .help("give one, or --fix alone, which shows the changes of all"));
+    }
     if !args.targets.iter().all(|target| compile::is_kernel(target)) {
         options.check_for_suite()?;
     }
@@ -173,6 +196,11 @@ impl CheckArgs {
         result.verdict.passes(self.strict) && (!self.require_proof || are_race_free(&result.proofs, false))
     }
 
+    /// Whether changes are written to a file.
+    fn writes(&self) -> bool {
+        self.write || matches!(self.fix, Some(Some(_)))
+    }
+
     pub(super) fn open(&self) -> OpenOptions {
         let open = self.execution.apply(self.kernel.open_options(self.output.terminal()));
         open.budget(Some(self.options().budget))
@@ -204,6 +232,7 @@ impl CheckArgs {
             .budget(Duration::from_secs_f64(self.budget))
             .evolve(self.evolve)
             .reproduce(self.reproduce.clone())
+            .fix(self.fix.is_some() || self.write)
             .schedules(self.schedules)
             .warp_sync(self.warp_sync)
     }

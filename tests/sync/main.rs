@@ -11,6 +11,7 @@ mod device_races;
 mod fault_variants;
 mod findings;
 mod proofs;
+mod repairs;
 mod scheduling;
 mod splits;
 mod support;

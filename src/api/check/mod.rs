@@ -8,6 +8,7 @@ mod measurements;
 mod options;
 mod program;
 mod queue;
+mod repairs;
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -16,7 +17,7 @@ use kassay_base::error::{Error, Result};
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_judge::coverage::device_races::RaceSearch;
 use kassay_judge::generate::collisions::Suspect;
-use kassay_judge::generate::conditions::Conditions;
+use kassay_judge::generate::conditions::{self as generated_conditions, Conditions};
 use kassay_judge::generate::evolve::{self, EvolutionParameters};
 use kassay_judge::generate::launches::{self, FirstRound, Request};
 use kassay_judge::generate::model::KernelModel;
@@ -44,6 +45,7 @@ use self::conclusion::{Judging, with_local_size};
 use self::loaded::LoadedSimulator;
 pub use self::options::{CheckOptions, CheckProgramOptions, Proving};
 pub use self::program::check_program;
+pub use self::repairs::KernelText;
 use super::executors;
 use super::input::{Parsed, SyntaxTree};
 use super::opened::Opened;
@@ -141,6 +143,9 @@ impl Checking<'_, '_> {
     fn run(&self) -> Result<CheckResult> {
         let Checking { opened, parsed, options, budget, started } = *self;
         let under_test = &parsed.under_test;
+        if options.fix {
+            repairs::check_text(opened, parsed)?;
+        }
         let reproduce = options.reproduce.clone();
         let mut judging =
             Judging { opened, parsed, options, budget, started, first_pass: None, reproduce, condition: None };
@@ -191,7 +196,19 @@ impl Checking<'_, '_> {
         if let (true, Some(simulator)) = (looked.unconfirmed.is_empty(), simulators.first_mut()) {
             judging.condition = self.condition(simulator, &code.table, &mut inputs, &mut simulations)?;
         }
-        judging.judge(&code.table, &mut simulators, &inputs.cases, simulations, inputs.notes, looked)
+        let mut result =
+            judging.judge(&code.table, &mut simulators, &inputs.cases, simulations, inputs.notes, looked)?;
+        if options.fix {
+            // A conditional kernel is to be clean where its condition holds; elsewhere nobody starts it.
+            let condition = judging.condition.as_ref().filter(|_| result.condition.is_some());
+            let counts = |case: &&Case| {
+                condition
+                    .is_none_or(|c| generated_conditions::holds(c, &under_test.interface, &case.launch) == Some(true))
+            };
+            let cases = inputs.cases.iter().filter(counts).collect();
+            repairs::add(&mut result, (opened, parsed), options, cases, budget)?;
+        }
+        Ok(result)
     }
 
     /// Generates inputs for a kernel without a suite.

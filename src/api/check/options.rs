@@ -37,6 +37,8 @@ options! {
         reproduce: Option<PathBuf> = None,
         /// The number of schedules under which every input runs.
         schedules: u32 = 1,
+        /// Whether to look for changes of the source that mend what was found.
+        fix: bool = false,
         /// How many consecutive work-items of a work-group run in lockstep, as programs written for warps of early GPUs
         /// rely on: two of their accesses race only if one instruction makes both at once, or on different sides of a
         /// branch.
@@ -118,8 +120,12 @@ impl CheckOptions {
             let what = format!("the launches of a program are checked on the simulator, not on `{}`", open.device);
             return Err(Error::caller(what).help("leave --device out"));
         }
-        let wrong =
-            [("--evolve", self.evolve), ("--global", !self.global.is_empty()), ("--schedules", self.schedules > 1)];
+        let wrong = [
+            ("--fix", self.fix),
+            ("--evolve", self.evolve),
+            ("--global", !self.global.is_empty()),
+            ("--schedules", self.schedules > 1),
+        ];
         match wrong.iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((flag, _)) => Err(Error::caller(format!("{flag} cannot be given with a program"))

@@ -5,11 +5,13 @@
 //! devices; `observed` produces code that also reports comparisons. `measure` runs the tests on an executor. `tally`, a
 //! pure function, turns probe data into covered outcomes, which `summary` adds up and `mcdc` compares. `own_host` is
 //! for launches that the user's own program makes; `def_use` follows definitions to their uses, on the simulator;
-//! `merge` makes one result of several, `unite` one of several variants of a kernel.
+//! `changed_kernel` is for kernels whose text was changed; `merge` makes one result of several, `unite` one of several
+//! variants of a kernel.
 //!
 //! Must never know: devices (it asks `exec`).
 
 pub mod build;
+pub mod changed_kernel;
 pub mod def_use;
 pub mod device_races;
 pub mod group_order;

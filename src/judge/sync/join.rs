@@ -56,6 +56,7 @@ pub fn join(parts: Vec<CheckResult>) -> Result<CheckResult> {
         holds_for_because: distinct(&parts, |part| &part.holds_for_because),
         amplification: parts.iter().map(|part| part.amplification.clone()).reduce(both).flatten(),
         proofs: first.proofs.clone(),
+        repairs: Vec::new(),
         first_pass: parts.iter().find_map(|part| part.first_pass.clone()),
         warp_sync: first.warp_sync,
         summary: checking::summary(&findings, &inputs, &barriers, launches),

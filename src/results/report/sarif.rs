@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::parts;
 use super::problems::rules::{Rule, home};
-use super::problems::{self, Flow, Level, Place, Problem, Step};
+use super::problems::{self, Fix, Flow, Level, Place, Problem, Step};
 use super::style::visible;
 use super::texts::Texts;
 use crate::result::any::Part;
@@ -119,6 +119,9 @@ impl Run {
         if !problem.flows.is_empty() {
             result["codeFlows"] = problem.flows.iter().map(|flow| self.flow(flow)).collect();
         }
+        if let Some(fix) = &problem.fix {
+            result["fixes"] = json!([self.fix(fix)]);
+        }
         result
     }
 
@@ -139,6 +142,32 @@ impl Run {
             })
             .collect();
         json!({ "message": text(&flow.what), "threadFlows": threads })
+    }
+
+    /// A fix; an insertion's region is empty, which has to be said.
+    fn fix(&mut self, fix: &Fix) -> Value {
+        let file = fix.pieces.first().map(|(place, _)| place.file.clone()).unwrap_or_default();
+        let replacements = fix.pieces.iter().map(|(place, by)| {
+            let region = json!({
+                "startLine": place.line,
+                "startColumn": place.column.max(1),
+                "endLine": place.end_line,
+                "endColumn": place.end_column.max(1),
+            });
+            match by.is_empty() {
+                true => json!({ "deletedRegion": region }),
+                false => json!({ "deletedRegion": region, "insertedContent": { "text": by } }),
+            }
+        });
+        let replacements: Vec<Value> = replacements.collect();
+        let index = position(&mut self.files, &file);
+        json!({
+            "description": text(&fix.what),
+            "artifactChanges": [{
+                "artifactLocation": { "uri": uri(&file), "index": index },
+                "replacements": replacements,
+            }],
+        })
     }
 
     fn location(&mut self, place: &Place, what: Option<&str>) -> Value {

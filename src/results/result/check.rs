@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::causes::Cause;
 use super::proofs::Proof;
+use super::repairs::Repair;
 pub use super::scope::Scope;
 use super::set::{InSet, SetResult};
 use super::{Device, Header, Location};
@@ -41,6 +42,9 @@ pub struct CheckResult {
     /// What is proved for launches that were not run; empty with `--no-prove`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proofs: Vec<Proof>,
+    /// With `--fix` or `--write`: changes of the source that mend findings, and why others cannot be mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
     /// The device of the first pass, which looks for races in inputs that the simulator does not finish (`--device`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_pass: Option<Device>,
@@ -564,6 +568,7 @@ mod tests {
             barriers: Vec::new(),
             amplification: None,
             proofs: Vec::new(),
+            repairs: Vec::new(),
             condition: None,
             first_pass: None,
             warp_sync: None,

@@ -45,6 +45,7 @@ pub mod new_survivors;
 pub mod outcomes;
 pub mod probe_map;
 pub mod proofs;
+pub mod repairs;
 pub mod run;
 pub mod schedule;
 pub mod schema;

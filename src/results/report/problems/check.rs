@@ -3,11 +3,12 @@
 use kassay_model::words::Words;
 use kassay_suite::schedule::{Preemption, Schedule};
 
-use super::problem::{Flow, Places, Problem, Step};
+use super::problem::{Fix, Flow, Places, Problem, Step};
 use super::rules::{self, Level, Rule};
 use crate::report::text::{headline, schedule_text};
 use crate::report::texts::Texts;
 use crate::result::check::{Access, CheckResult, Finding, FindingKind, Mode, Verdict};
+use crate::result::repairs::Repair;
 
 fn rule(kind: FindingKind) -> &'static Rule {
     match kind {
@@ -33,6 +34,14 @@ pub(super) fn problems(result: &CheckResult, texts: &Texts) -> Vec<Problem> {
     let kernel = result.header.kernel.as_str();
     let words = result.header.words();
     let mut problems: Vec<Problem> = result.findings.iter().map(|f| problem(f, kernel, words, &places)).collect();
+    for repair in result.repairs.iter().filter(|repair| repair.is_one()) {
+        let fix = fix(repair, &places);
+        for finding in repair.findings() {
+            if let Some(problem) = usize::try_from(finding).ok().and_then(|finding| problems.get_mut(finding)) {
+                problem.fix = Some(fix.clone());
+            }
+        }
+    }
     if result.verdict == Verdict::Unknown {
         let reason = result.inputs.iter().find_map(|input| input.reason.as_deref());
         let message = format!("no input of {kernel} completed: {}", reason.unwrap_or("the check says nothing of it"));
@@ -40,6 +49,15 @@ pub(super) fn problems(result: &CheckResult, texts: &Texts) -> Vec<Problem> {
         problems.push(Problem { level: Level::Warning, ..open });
     }
     problems
+}
+
+fn fix(repair: &Repair, places: &Places<'_>) -> Fix {
+    let what: Vec<&str> = repair.edits.iter().map(|edit| edit.what.as_str()).collect();
+    let pieces = repair.edits.iter().flat_map(|edit| {
+        let file = &edit.location.file;
+        edit.replacements.iter().map(|piece| (places.replaced(file, piece), piece.text.clone()))
+    });
+    Fix { what: what.join("; "), pieces: pieces.collect() }
 }
 
 fn problem(finding: &Finding, kernel: &str, words: Words, places: &Places<'_>) -> Problem {

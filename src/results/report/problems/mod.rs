@@ -19,7 +19,7 @@ use super::parts;
 use super::texts::Texts;
 use crate::result::any::{KERNEL_COMMANDS, Part};
 use crate::result::store::ResultFile;
-pub(super) use problem::{Flow, Place, Problem, Step};
+pub(super) use problem::{Fix, Flow, Place, Problem, Step};
 pub(super) use rules::Level;
 
 /// Returns the problems of results, gravest first, otherwise in the order of the results; those that are the same in

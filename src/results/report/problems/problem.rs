@@ -7,6 +7,7 @@ use crate::report::style::visible;
 use crate::report::texts::{Texts, utf16_column};
 use crate::result::Location;
 use crate::result::mutate::Location as Range;
+use crate::result::repairs::Replacement;
 
 /// A place in a file. Numbers count from 1; 0: unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -42,6 +43,15 @@ pub(crate) struct Flow {
     pub(crate) threads: Vec<(String, Vec<Step>)>,
 }
 
+/// A change of the source that mends a problem.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Fix {
+    /// What it does.
+    pub(crate) what: String,
+    /// The pieces of the kernel's file that are replaced, each with its new text.
+    pub(crate) pieces: Vec<(Place, String)>,
+}
+
 /// Something to look at.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
@@ -58,6 +68,8 @@ pub(crate) struct Problem {
     pub(crate) related: Vec<(Place, String)>,
     /// Schedules that show it.
     pub(crate) flows: Vec<Flow>,
+    /// What mends it.
+    pub(crate) fix: Option<Fix>,
     /// What it is, in words that do not change when lines move.
     pub(super) key: String,
     /// A hash, unique in the report, that stays the same while what it is about does, also if lines move: of the rule,
@@ -70,7 +82,19 @@ impl Problem {
         let message = sentence(&message);
         let (related, flows) = (Vec::new(), Vec::new());
         let (kernel, function, fingerprint) = (kernel.to_owned(), String::new(), String::new());
-        Problem { rule, level: rule.level, kernel, function, message, place, related, flows, key, fingerprint }
+        Problem {
+            rule,
+            level: rule.level,
+            kernel,
+            function,
+            message,
+            place,
+            related,
+            flows,
+            fix: None,
+            key,
+            fingerprint,
+        }
     }
 
     pub(super) fn within(mut self, function: &str) -> Problem {
@@ -144,5 +168,12 @@ impl<'a> Places<'a> {
         }
         let end_column = self.column(&at.file, at.end.line, at.end.column);
         Place { end_line: at.end.line, end_column, ..place }
+    }
+
+    /// The place of a text that is replaced, which may be empty.
+    pub(super) fn replaced(&self, file: &str, replacement: &Replacement) -> Place {
+        let Replacement { line, column, end_line, end_column, .. } = replacement;
+        let place = self.at(&Location { file: file.to_owned(), line: *line, column: *column });
+        Place { end_line: *end_line, end_column: self.column(file, *end_line, *end_column), ..place }
     }
 }

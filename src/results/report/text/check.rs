@@ -10,7 +10,7 @@ use kassay_suite::schedule::Schedule;
 use super::super::style::{self, Paint, Style, visible, wrap};
 use super::super::table::{Cell, Table};
 use super::source::pad;
-use super::{heading, notes, proofs, title};
+use super::{heading, notes, proofs, repairs, title};
 use crate::result::Location;
 use crate::result::check::{
     Access, Amplification, CheckResult, Finding, FindingKind, HoldsFor, HostLaunch, Memory, Mode, Scope, Verdict,
@@ -48,6 +48,7 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     if let Some(amplification) = amplification.filter(|_| adds) {
         out.push_str(&writer.amplification(amplification, if view.verbose { usize::MAX } else { REASONS_SHOWN }));
     }
+    out.push_str(&repairs::repairs(&result.repairs, result.header.words(), style));
     if view.verbose {
         out.push_str(&writer.inputs());
         out.push_str(&writer.barriers());

@@ -5,7 +5,7 @@
 
 mod edits;
 mod operands;
-mod text_edit;
+pub mod text_edit;
 mod variants;
 
 use std::collections::{BTreeSet, HashMap};

@@ -7,6 +7,7 @@ use super::super::mutant::{SourceRange, Spot};
 /// Replaces pieces of a file's text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextEdit {
+    /// As clang names it.
     pub file: String,
     /// What stands between two positions, and what takes its place. None overlap; insertions at one position are in
     /// their order.
@@ -30,6 +31,15 @@ impl TextEdit {
     /// Applies the edit to the file's text. Lines keep their numbers: a replacement gets the line breaks of what it
     /// replaces. `None` if a position is not in the text.
     pub fn apply(&self, text: &[u8]) -> Option<Vec<u8>> {
+        self.applied(text, true)
+    }
+
+    /// Applies the edit, and keeps no line breaks of what is replaced.
+    pub fn apply_exactly(&self, text: &[u8]) -> Option<Vec<u8>> {
+        self.applied(text, false)
+    }
+
+    fn applied(&self, text: &[u8], keeps_lines: bool) -> Option<Vec<u8>> {
         let mut pieces: Vec<(usize, usize, &str)> = Vec::new();
         for (start, end, by) in &self.replacements {
             pieces.push((offset(text, *start)?, offset(text, *end)?, by));
@@ -42,7 +52,9 @@ impl TextEdit {
             }
             edited.extend_from_slice(&text[from..start]);
             edited.extend_from_slice(by.as_bytes());
-            edited.extend(line_breaks(&text[start..end]));
+            if keeps_lines {
+                edited.extend(line_breaks(&text[start..end]));
+            }
             from = end;
         }
         edited.extend_from_slice(&text[from..]);
@@ -104,6 +116,14 @@ mod tests {
     fn lines_keep_their_numbers() {
         let edit = TextEdit::replace(&range((1, 1), (3, 2)), "0");
         assert_eq!(edited(&edit, "f(a, \\\n  b\n);\n").as_deref(), Some("0 \\\n\n;\n"));
+    }
+
+    #[test]
+    fn an_exact_edit_takes_lines_away() {
+        let edit = TextEdit::replace(&range((2, 1), (3, 1)), "");
+        let exactly = |text: &str| edit.apply_exactly(text.as_bytes()).map(|text| String::from_utf8(text).unwrap());
+        assert_eq!(exactly("a\nb\nc\n").as_deref(), Some("a\nc\n"));
+        assert_eq!(edited(&edit, "a\nb\nc\n").as_deref(), Some("a\n\nc\n"));
     }
 
     #[test]

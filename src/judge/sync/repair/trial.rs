@@ -240,7 +240,7 @@ impl Ground<'_, '_> {
         let time = self.budget.share(PROVING);
         let all = match proofs::prove(kernel, &launches, self.source, time.end()) {
             Err(e) if e.is_late() => return Ok(None),
-            all => all?,
+            all => all?.proofs,
         };
         if !are_race_free(&all, false) {
             return Ok(None);

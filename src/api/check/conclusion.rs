@@ -8,6 +8,7 @@ use kassay_base::error::{Error, Result};
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_judge::generate::conditions::Conditions;
 use kassay_judge::generate::launches::Request;
+use kassay_judge::generate::planned_launch::GeneratedLaunch;
 use kassay_judge::generate::roles;
 use kassay_judge::sync::budget::Budget;
 use kassay_judge::sync::checking::{self, Case};
@@ -16,7 +17,7 @@ use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
 use kassay_judge::sync::findings::{self, Found, Reader};
 use kassay_judge::sync::proofs::Proofs;
 use kassay_judge::sync::replay::{self, Replayed};
-use kassay_judge::sync::{amplification, proofs, reproduction, schedule_independence};
+use kassay_judge::sync::{amplification, inputs, proofs, reproduction, schedule_independence};
 use kassay_model::condition::Condition;
 use kassay_model::native::table::NativeTable;
 use kassay_model::words::Words;
@@ -200,7 +201,7 @@ impl Judging<'_, '_> {
             model => model?,
         };
         let conditions = Conditions::new(&model, Request { range: None, seed: self.opened.seed() });
-        let make = |launch| super::case(launch, "replayed", under_test, None);
+        let make = |launch| case(launch, "replayed", under_test, None);
         let Replayed { cases, mut found } =
             replay::replay(simulator, reader, (&mut *proofs, models), &conditions, &make, budget)?;
         if let Some(folder) = self.reproduce.as_ref().filter(|_| !found.is_empty()) {
@@ -297,4 +298,16 @@ pub(super) fn with_local_size(mut launch: Launch, under_test: &KernelUnderTest<'
     let range = &mut launch.range;
     range.decide_local(under_test.interface.required_local, max_group);
     launch
+}
+
+/// Returns the input for a generated launch.
+pub(super) fn case(
+    made: GeneratedLaunch,
+    origin: &'static str,
+    under_test: &KernelUnderTest<'_>,
+    fitness: Option<f64>,
+) -> Case {
+    let outputs = inputs::outputs(&under_test.interface);
+    let (launch, preconditions) = (with_local_size(made.launch, under_test), made.preconditions);
+    Case { name: made.name, origin, launch, outputs, fitness, preconditions, guesses: made.guesses }
 }

@@ -28,9 +28,9 @@ use kassay_judge::sync::checking::{self, Case};
 use kassay_judge::sync::conditions::weakest;
 use kassay_judge::sync::device_pass::{self, FirstPass, Looked};
 use kassay_judge::sync::findings::Reader;
+use kassay_judge::sync::join;
 use kassay_judge::sync::schedule_families::Plan;
 use kassay_judge::sync::solved_inputs::{self, SuspectedConflict};
-use kassay_judge::sync::{inputs, join};
 use kassay_model::code::LoweringOptions;
 use kassay_model::condition::Condition;
 use kassay_model::native::table::NativeTable;
@@ -41,7 +41,7 @@ use kassay_run::exec::{Simulator, StartingExecutors};
 use kassay_suite::launch::{Launch, NdRange};
 use kassay_suite::resolve::Test;
 
-use self::conclusion::{Judging, with_local_size};
+use self::conclusion::{Judging, case, with_local_size};
 use self::loaded::LoadedSimulator;
 pub use self::options::{CheckOptions, CheckProgramOptions, Proving};
 pub use self::program::check_program;
@@ -380,13 +380,6 @@ fn suite_cases(tests: &[Test], under_test: &KernelUnderTest<'_>) -> Vec<Case> {
         guesses: Vec::new(),
     };
     tests.iter().map(case).collect()
-}
-
-/// Returns the input for a generated launch.
-fn case(made: GeneratedLaunch, origin: &'static str, under_test: &KernelUnderTest<'_>, fitness: Option<f64>) -> Case {
-    let outputs = inputs::outputs(&under_test.interface);
-    let (launch, preconditions) = (with_local_size(made.launch, under_test), made.preconditions);
-    Case { name: made.name, origin, launch, outputs, fitness, preconditions, guesses: made.guesses }
 }
 
 /// Returns the NDRange that `global` and `local` describe, if any.

@@ -1,5 +1,5 @@
-//! Runs launches with the sizes and scalars of a solver's model of what it could not exclude. A model is only a hint: it
-//! chooses what loads return and where loops are. What shows in a run refutes a property, nothing else.
+//! Runs launches with the sizes and scalars of a solver's model of what it could not exclude. A model is only a hint:
+//! it chooses what loads return and where loops are. What shows in a run refutes a property, nothing else.
 
 use kassay_base::error::Result;
 use kassay_model::condition::Condition;

@@ -53,9 +53,9 @@ pub fn promote_until<'c>(
     module::parse_own(canonical.get_context(), &bitcode)
 }
 
-/// Like [`promote_until`], in the form that proofs of race freedom take (`crate::symbolic::race_freedom`): `return`s are
-/// marked where barriers do not wait for those who came to one, values that are used after a loop go through a `phi`
-/// there, and each loop has one back edge.
+/// Like [`promote_until`], in the form that proofs of race freedom take (`crate::symbolic::race_freedom`): `return`s
+/// are marked where barriers do not wait for those who came to one, values that are used after a loop go through a
+/// `phi` there, and each loop has one back edge.
 ///
 /// # Errors
 /// As [`promote_until`].

@@ -191,8 +191,8 @@ fn pointers_of_several_origins_have_no_object() {
             "Write 4 of Global at k:8:15",
             "Read 4 of p at k:13:19",
             "Write 1 of p at k:13:12",
-            "Read 8 of p at k:14:16",
-            "Write 8 of p at k:14:16",
+            "Read 5 of p at k:14:16",
+            "Write 5 of p at k:14:16",
         ]
     );
     assert_eq!(table.granule, [4, 4, 16, 1, 16]);

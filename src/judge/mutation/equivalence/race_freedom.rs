@@ -61,7 +61,8 @@ pub fn prove(
     Ok(reasons)
 }
 
-/// Where integers have to fit their types for it; `None`: it is not proved that all orders of a kernel have one outcome.
+/// Where integers have to fit their types for it; `None`: it is not proved that all orders of a kernel have one
+/// outcome.
 type Assumed = Option<BTreeSet<Option<DebugLocation>>>;
 
 fn race_free(under_test: &KernelUnderTest<'_>, canonical: &Module<'_>, end: Option<Instant>) -> Result<Assumed> {

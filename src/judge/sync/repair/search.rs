@@ -62,10 +62,12 @@ pub fn original_line(edit: &TextEdit, line: u32) -> u32 {
     for (start, end, by) in replacements {
         let added = by.matches('\n').count() as u32;
         let begins = start.line.saturating_sub(old).saturating_add(new);
-        if line <= begins {
+        // Where whole lines go, the next one stands in the place of the first of them.
+        let whole_lines = by.is_empty() && start.column == 1 && end.column == 1;
+        if line < begins || (line == begins && !whole_lines) {
             break;
         }
-        if line <= begins + added {
+        if line <= begins + added && !whole_lines {
             return (start.line + (line - begins)).min(end.line);
         }
         old += end.line - start.line;

@@ -105,8 +105,8 @@ impl Mode {
     }
 }
 
-/// An access of an instruction: `bytes` bytes at a pointer, plus `index.1` bytes for each unit of `index.0`; or a texel of
-/// the image that `pointer` is.
+/// An access of an instruction: `bytes` bytes at a pointer, plus `index.1` bytes for each unit of `index.0`; or a texel
+/// of the image that `pointer` is.
 #[derive(Debug, Clone)]
 pub struct Access {
     pub mode: Mode,

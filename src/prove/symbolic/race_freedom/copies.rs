@@ -1,5 +1,5 @@
-//! Asynchronous copies of a work-group (OpenCL C 3.0, 6.15.11): when they are on their way, and what they are not ordered
-//! with.
+//! Asynchronous copies of a work-group (OpenCL C 3.0, 6.15.11): when they are on their way, and what they are not
+//! ordered with.
 //!
 //! A copy belongs to all work-items of a group. It may begin when the first of them calls it, and is complete when one
 //! comes back from a wait for its event. So an access of another work-item is ordered with it if it comes behind that

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use kassay_ir::kernel::builtins::{self, Effect, Family};
+use kassay_ir::kernel::builtins::{self, Builtin, Effect, Family};
 use kassay_model::interface::Interface;
 
 use super::accesses::{Access, Base, Memory, Mode, Unsupported, accesses, counts, memory_of};
@@ -27,6 +27,8 @@ pub struct Kernel<'p> {
     relevant: HashSet<ValueId>,
     /// Dimensions of which it reads ids.
     pub dimensions: [bool; 3],
+    /// A call for which parts of a group wait, and to which not all of such a part may come.
+    pub parts_wait: Option<Unsupported>,
 }
 
 impl<'p> Kernel<'p> {
@@ -52,9 +54,21 @@ impl<'p> Kernel<'p> {
         all.iter_mut().flatten().for_each(|of| of.retain(|a| a.texel.is_none() || is_written(a)));
         group_wide_calls_are_uniform(program, &uniformity)?;
         let copies = Copies::of(program, &graph, &uniformity)?;
+        let parts_wait = parts_wait(program, &uniformity);
         let relevant = relevant(program, &all);
         let dimensions = dimensions(program)?;
-        Ok(Kernel { program, interface, graph, uniformity, copies, accesses: all, written, relevant, dimensions })
+        Ok(Kernel {
+            program,
+            interface,
+            graph,
+            uniformity,
+            copies,
+            accesses: all,
+            written,
+            relevant,
+            dimensions,
+            parts_wait,
+        })
     }
 
     /// The instructions of a node, each with its accesses.
@@ -196,6 +210,17 @@ fn group_wide_calls_are_uniform(program: &Program, uniformity: &Uniformity) -> R
         }
     }
     Ok(())
+}
+
+/// The first call of a sub-group to which some of it may not come. Which lanes those of CUDA's warps name is not asked.
+fn parts_wait(program: &Program, uniformity: &Uniformity) -> Option<Unsupported> {
+    program.instructions().find_map(|(block, instruction)| {
+        let Op::Call(_, base) = &instruction.op else { return None };
+        let builtin = Builtin::of(base).filter(|b| b.has(Effect::Waits) && !b.has(Effect::GroupWide))?;
+        let may_miss = builtin.takes_lanes() || uniformity.divergent_deciders(block).next().is_some();
+        let what = if builtin.is_barrier() { "barriers of sub-groups" } else { "functions of sub-groups" };
+        may_miss.then(|| Unsupported::new(what, instruction.location.clone()))
+    })
 }
 
 /// The dimensions of which ids are read.

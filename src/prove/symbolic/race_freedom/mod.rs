@@ -192,6 +192,7 @@ type Segments = Vec<(Option<NodeId>, Memory)>;
 impl Prover<'_, '_> {
     fn all(&mut self, scopes: &[HoldsFor]) -> Vec<Proof> {
         let mut proofs: Vec<Proof> = Vec::new();
+        let mut convergence = (Verdict::Late, HoldsFor::AllLaunches);
         for property in [
             Property::Convergence,
             Property::RaceFreedom(Scope::IntraGroup),
@@ -199,10 +200,17 @@ impl Prover<'_, '_> {
             Property::Bounds,
         ] {
             let (begun, queries) = (Instant::now(), self.solving.queries());
-            let (verdict, holds_for) = match (property, proofs.first()) {
-                (Property::RaceFreedom(Scope::IntraGroup), Some(convergence)) => self.converging(convergence, scopes),
+            let (mut verdict, holds_for) = match property {
+                Property::RaceFreedom(Scope::IntraGroup) => self.converging(&convergence, scopes),
                 _ => self.widest(property, scopes),
             };
+            // Race freedom needs that of barriers of the group alone.
+            if property == Property::Convergence {
+                convergence = (verdict.clone(), holds_for);
+                if let (Verdict::Proved { .. } | Verdict::Vacuous, Some(call)) = (&verdict, &self.kernel.parts_wait) {
+                    verdict = Verdict::Unsupported(call.clone());
+                }
+            }
             // What serves one question may serve the next.
             if let Verdict::Proved { condition: Some(condition), .. } = &verdict {
                 self.candidates.retain(|candidate| candidate != condition);
@@ -216,16 +224,17 @@ impl Prover<'_, '_> {
 
     /// Proves race freedom within groups where barriers converge, which it needs: under the same condition, for the
     /// same launches at most.
-    fn converging(&self, convergence: &Proof, scopes: &[HoldsFor]) -> (Verdict, HoldsFor) {
-        let needed = match &convergence.verdict {
+    fn converging(&self, convergence: &(Verdict, HoldsFor), scopes: &[HoldsFor]) -> (Verdict, HoldsFor) {
+        let (convergence, for_which) = convergence;
+        let needed = match convergence {
             Verdict::Proved { condition, .. } => condition,
-            Verdict::Vacuous => return (Verdict::Vacuous, convergence.holds_for),
+            Verdict::Vacuous => return (Verdict::Vacuous, *for_which),
             _ => return (Verdict::Divergent, HoldsFor::AllLaunches),
         };
-        let from = scopes.iter().position(|scope| *scope == convergence.holds_for).unwrap_or(0);
+        let from = scopes.iter().position(|scope| scope == for_which).unwrap_or(0);
         let (mut verdict, holds_for) = self.widest(Property::RaceFreedom(Scope::IntraGroup), &scopes[from..]);
         if let (Verdict::Proved { condition, wrapping }, Verdict::Proved { wrapping: others, .. }) =
-            (&mut verdict, &convergence.verdict)
+            (&mut verdict, convergence)
         {
             let mut parts: Vec<Condition> = Vec::new();
             for part in needed.iter().chain(condition.iter()).flat_map(Condition::parts) {

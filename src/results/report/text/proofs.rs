@@ -14,9 +14,9 @@ pub(super) fn proofs(proofs: &[Proof], words: Words, verbose: bool, style: &Styl
     }
     let mut out = heading(style, "what is proved");
     let mut table = Table::new(2, "ll");
-    let (unsupported, told): (Vec<&Proof>, Vec<&Proof>) =
-        shown.into_iter().partition(|proof| proof.status == Status::Unsupported);
-    for proof in told {
+    // Then they all have the same reason.
+    let nothing_tried = shown.iter().all(|proof| proof.status == Status::Unsupported);
+    for proof in shown.iter().filter(|_| !nothing_tried) {
         let paint = match proof.status {
             Status::Proved => Paint::Good,
             Status::Refuted => Paint::Bad,
@@ -29,8 +29,7 @@ pub(super) fn proofs(proofs: &[Proof], words: Words, verbose: bool, style: &Styl
             table.row(["".into(), reason.replace('\n', " ").into()]);
         }
     }
-    // They all have the same reason.
-    if let Some(proof) = unsupported.first() {
+    if let Some(proof) = shown.first().filter(|_| nothing_tried) {
         let why = proof.why_not.join("; ");
         table.row(["not tried".into(), Cell::painted(Paint::Warn, why)]);
     }

@@ -21,7 +21,6 @@ use kassay_judge::generate::conditions::{self as generated_conditions, Condition
 use kassay_judge::generate::evolve::{self, EvolutionParameters};
 use kassay_judge::generate::launches::{self, FirstRound, Request};
 use kassay_judge::generate::model::KernelModel;
-use kassay_judge::generate::planned_launch::GeneratedLaunch;
 use kassay_judge::generate::roles;
 use kassay_judge::sync::budget::Budget;
 use kassay_judge::sync::checking::{self, Case};

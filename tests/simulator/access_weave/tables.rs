@@ -197,7 +197,7 @@ fn pointers_of_several_origins_have_no_object() {
     );
     assert_eq!(table.granule, [4, 4, 16, 1, 16]);
     assert_eq!(table.objects[3].element, 8);
-    assert_eq!(table.longest_access, 8);
+    assert_eq!(table.longest_access, 5);
     assert_eq!(table.divisions.iter().map(|d| frames(&table, d.path)).collect::<Vec<_>>(), ["k:8:25"]);
 }
 

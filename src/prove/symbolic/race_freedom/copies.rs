@@ -167,7 +167,7 @@ fn slot(program: &Program, pointer: ValueId) -> Option<Slot> {
             let mut sum = begin.checked_add(*offset)?;
             for step in steps {
                 let index = program.constant(*instruction.operands.get(step.operand)?)?;
-                sum = sum.checked_add(index.checked_mul(i64::try_from(step.scale).ok()?)?)?;
+                sum = sum.checked_add(index.checked_mul(step.scale)?)?;
             }
             Some((array, sum))
         }

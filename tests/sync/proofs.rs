@@ -471,3 +471,35 @@ fn race_freedom_within_groups_rests_on_convergence() -> TestResult {
     }
     Ok(())
 }
+
+/// What shows in launches only that are too large to run is not known.
+#[test]
+fn models_of_great_launches_are_not_run() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("k.cl");
+    let text = "kernel void k(global int *a, int n) { if (get_num_groups(0) * 3 > 210001 + (n & 1)) a[0] = get_global_id(0); }";
+    std::fs::write(&file, text)?;
+    let opened = OpenOptions::new().open_kernel(&file)?;
+    let result = check(&opened, &CheckOptions::new().amplify(false).prove(Proving::Long))?;
+    let between = result.proofs.iter().find(|p| p.scope == Some(Scope::InterGroup)).ok_or("no proof")?;
+    assert_eq!((between.status, between.replayed), (Status::Unknown, false), "{between:?}");
+    Ok(())
+}
+
+/// What the solver's model shows in a run refutes a property, with the launch.
+#[test]
+fn launches_of_models_refute_what_is_not_proved() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("k.cl");
+    let text = "kernel void k(global int *a, int n) { int i = get_global_id(0); if (i == 3) a[n * n] = 1; if (i == 4) \
+                a[5 * n + 14] = 2; }";
+    std::fs::write(&file, text)?;
+    let opened = OpenOptions::new().open_kernel(&file)?;
+    let result = check(&opened, &CheckOptions::new().amplify(false).prove(Proving::Long))?;
+    let refuted = result.proofs.iter().find(|p| p.replayed).ok_or_else(|| format!("{:?}", result.proofs))?;
+    let launch = refuted.counterexample.as_deref().unwrap_or_default();
+    assert_eq!(refuted.status, Status::Refuted);
+    assert!(launch.contains("`n == 7`") || launch.contains("`n == -2`"), "{launch}");
+    assert!(refuted.why_not.iter().any(|why| why.contains("a[")), "{:?}", refuted.why_not);
+    Ok(())
+}

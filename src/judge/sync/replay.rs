@@ -2,7 +2,7 @@
 //! it chooses what loads return and where loops are. What shows in a run refutes a property, nothing else.
 
 use kassay_base::error::Result;
-use kassay_model::condition::Condition;
+use kassay_model::condition::{Condition, Quantity};
 use kassay_model::interface::Interface;
 use kassay_model::words::Words;
 use kassay_results::result::check::Finding;
@@ -17,6 +17,9 @@ use crate::generate::planned_launch::GeneratedLaunch;
 
 /// Launches of a model that are run, with contents of different kinds.
 const MAX_LAUNCHES: usize = 4;
+
+/// Most work-items of a launch that is run.
+const MAX_WORK_ITEMS: i128 = 1 << 16;
 
 /// What refuted properties.
 #[derive(Debug, Default)]
@@ -43,7 +46,8 @@ pub fn replay<S: Simulate>(
     let mut replayed = Replayed::default();
     let words = Words::of(reader.source);
     for (proof, model) in proofs.iter_mut().zip(models) {
-        let Some(model) = model.as_ref().filter(|_| proof.status == Status::Unknown) else { continue };
+        let is_open = proof.status == Status::Unknown;
+        let Some(model) = model.as_ref().filter(|model| is_open && is_small(model)) else { continue };
         let mut tried = 0;
         conditions.launches(model, &[], &mut |launch| {
             if budget.is_over() {
@@ -67,6 +71,15 @@ pub fn replay<S: Simulate>(
         })?;
     }
     Ok(replayed)
+}
+
+/// Whether the sizes of a model are those of a launch that can be run.
+fn is_small(model: &Condition) -> bool {
+    let size = |part: &Condition| match part {
+        Condition::Equal(Quantity::LocalSize(_) | Quantity::Groups(_), Quantity::Constant(n)) => i128::from(*n),
+        _ => 1,
+    };
+    model.parts().iter().try_fold(1, |all: i128, part| all.checked_mul(size(part))).is_some_and(|n| n <= MAX_WORK_ITEMS)
 }
 
 fn is_refuted(proof: &mut Proof, finding: &Finding, interface: &Interface) -> bool {

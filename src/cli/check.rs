@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -138,12 +138,15 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         }
     };
     let before = (args.writes()).then(|| KernelText::of(&opened)).transpose()?;
+    if let Some(Some(patch)) = &args.fix {
+        // Before the check, whose result would be lost.
+        fs::OpenOptions::new().create(true).append(true).open(patch).map_err(|e| not_written(patch, &e))?;
+    }
     let result = check(&opened, &options)?;
     if let Some(before) = &before {
         if let Some(Some(patch)) = &args.fix {
             let text = before.patch(&result.repairs)?;
-            fs::write(patch, text)
-                .map_err(|e| Error::environment(format!("{} cannot be written: {e}", patch.display())))?;
+            fs::write(patch, text).map_err(|e| not_written(patch, &e))?;
         }
         if args.write {
             before.write(&opened, &result.repairs)?;
@@ -243,4 +246,9 @@ fn targets_help() -> String {
     format!(
         "Suite files (TOML or JSON), whose tests are the inputs, kernels ({kernels}), for which inputs are generated, or folders with suites in them"
     )
+}
+
+fn not_written(patch: &Path, why: &std::io::Error) -> Error {
+    Error::environment(format!("{} cannot be written: {why}", patch.display()))
+        .help("give --fix=FILE the name of a file in a folder that exists")
 }

@@ -289,3 +289,29 @@ fn arguments_passed_by_value_are_placed_with_their_contents() {
         );
     }
 }
+
+#[test]
+fn copies_of_structs_are_whole() {
+    // The padding is read of the copy, and written with it.
+    let body = "
+        %s = alloca { i16, i32 }, align 4
+        %read = getelementptr i8, ptr addrspace(1) %in, i32 %a
+        %written = getelementptr i8, ptr addrspace(1) %out, i32 %b
+        call void @llvm.memcpy.p0.p1.i64(ptr align 4 %s, ptr addrspace(1) align 4 %read, i64 8, i1 false)
+        %padding = getelementptr i8, ptr %s, i32 2
+        %p = load i16, ptr %padding
+        call void @llvm.memcpy.p1.p0.i64(ptr addrspace(1) align 4 %written, ptr align 4 %s, i64 8, i1 false)
+        %beyond = getelementptr i8, ptr addrspace(1) %written, i32 8
+        store i16 %p, ptr addrspace(1) %beyond, align 4";
+    for races in [false, true] {
+        let hooked = Hooked::of_ir(&kernel(body), races).unwrap();
+        let input = ints([0x1234_5678, 2, 0x0abc_0def, 4]);
+        let run = |a, b| hooked.run([1, 1], &[ints([0; 4]), input.clone(), value(a), value(b)]);
+        let seen = run(8, 0);
+        assert_eq!(output(&seen, 0), [0x0abc_0def, 4, 0x0abc, 0], "{races}");
+        assert!(seen.faults.is_empty(), "{:?}", seen.faults);
+        let seen = run(12, 0);
+        assert_eq!(seen.faults.len(), 1, "{:?}", seen.faults);
+        assert_eq!(output(&seen, 0)[3], 0, "{races}");
+    }
+}

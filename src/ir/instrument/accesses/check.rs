@@ -20,6 +20,8 @@ pub struct PointerCheck<'o, 'm> {
     /// Bytes by which it lies behind an address with this alignment.
     pub lead: u32,
     pub writes: bool,
+    /// Whether it is the access itself: else only its bounds are checked.
+    pub is_watched: bool,
     /// The expected value of a compare-exchange, as an `i64`.
     pub expected: Option<Value<'m>>,
 }
@@ -37,7 +39,8 @@ pub fn weave<'m>(emitter: &Emitter<'m>, objects: &Objects<'m>, access: &Access<'
     let writes = matches!(access.mode, Mode::Write | Mode::Atomic);
     let Access { site, bytes, align, lead, ref origin, .. } = *access;
     let expected = expected(emitter, access);
-    let check = PointerCheck { site, origin, length: Length::Fixed(bytes), align, lead, writes, expected };
+    let check =
+        PointerCheck { site, origin, length: Length::Fixed(bytes), align, lead, writes, is_watched: true, expected };
     let pointer = access.inst.operand(access.operand);
     let checked = checked(emitter, objects, access.inst, pointer, &check);
     access.inst.set_operand(access.operand, checked);
@@ -69,7 +72,7 @@ pub fn checked<'m>(
         Origin::Known(all) => all,
         _ => &[],
     };
-    let hooked = e.races && (possible.is_empty() || possible.iter().any(|o| objects.is_shared(*o)));
+    let hooked = e.races && check.is_watched && (possible.is_empty() || possible.iter().any(|o| objects.is_shared(*o)));
     let needs_hook =
         |o: u32| objects.is_allocated(o) || check.writes && objects.is_read_only(o) || e.races && objects.is_shared(o);
     let call = || {

@@ -253,7 +253,8 @@ fn waited<'m>(e: &Emitter<'m>, objects: &Objects<'m>, wait: Inst<'m>, list: &Eve
     };
     let bytes = e.builder.mul(count, e.const_i64(u64::from(EVENT)), "");
     let length = Length::Dynamic(bytes);
-    let check = PointerCheck { site, origin, length, align: EVENT, lead: 0, writes: false, expected: None };
+    let check =
+        PointerCheck { site, origin, length, align: EVENT, lead: 0, writes: false, is_watched: true, expected: None };
     let allowed = checked(e, objects, wait, events, &check);
     e.before(wait);
     let skipped = e.is_skipped(allowed);

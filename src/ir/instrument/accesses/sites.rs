@@ -133,10 +133,7 @@ impl<'a, 'm> Sites<'a, 'm> {
             return None;
         }
         let space = self.objects.space(pointer, &origin);
-        let shared = match &origin {
-            Origin::Known(all) => all.iter().any(|o| self.objects.is_shared(*o)),
-            _ => true,
-        };
+        let shared = self.is_shared(&origin);
         let writes = matches!(shape.mode, Mode::Write | Mode::Atomic);
         let forbidden = match &origin {
             Origin::Known(all) => writes && all.iter().any(|o| self.objects.is_read_only(*o)),
@@ -154,6 +151,23 @@ impl<'a, 'm> Sites<'a, 'm> {
             self.table.longest_access = self.table.longest_access.max(bytes.min(u64::from(u32::MAX)) as u32);
         }
         Some((self.site(inst, shape, space, &origin), origin))
+    }
+
+    fn is_shared(&self, origin: &Origin) -> bool {
+        match origin {
+            Origin::Known(all) => all.iter().any(|o| self.objects.is_shared(*o)),
+            _ => true,
+        }
+    }
+
+    /// Whether races are looked for.
+    pub fn races(&self) -> bool {
+        self.table.races
+    }
+
+    /// Whether races are looked for in what a pointer of this origin may lead to.
+    pub fn is_watched(&self, origin: &Origin) -> bool {
+        self.table.races && self.is_shared(origin)
     }
 
     /// Adds the site of an access that a hook makes through `pointer`.

@@ -1,5 +1,6 @@
 //! Checks the memory intrinsics of LLVM: `memcpy`, `memmove`, `memset`.
 
+use kassay_model::native::abi::hook;
 use kassay_model::native::table::Mode;
 
 use super::check::{Length, PointerCheck, checked};
@@ -7,6 +8,7 @@ use super::emit::Emitter;
 use super::objects::{Objects, Origin};
 use super::sites::{Shape, Sites};
 use super::values;
+use crate::instrument::components;
 use crate::llvm::IntPredicate::LLVMIntULT;
 use crate::llvm::{Attribute, AttributeIndex, Function, Inst, Value};
 use crate::lower::memory_intrinsics;
@@ -22,6 +24,15 @@ struct Side {
     origin: Origin,
     align: u32,
     writes: bool,
+    /// Of a struct with padding in memory that is watched: its members are accessed, and not the padding.
+    members: Vec<Member>,
+}
+
+/// Members of a struct with nothing in between.
+struct Member {
+    /// Bytes from the beginning of the struct.
+    distance: u64,
+    site: u32,
 }
 
 /// A call of a memory intrinsic with at least one operand to check.
@@ -47,13 +58,22 @@ pub fn find<'m>(kernel: Function<'m>, sites: &mut Sites<'_, 'm>) -> Vec<Transfer
         let Some(pointers) = memory_intrinsics::transferred(&callee) else { continue };
         let operands = inst.operands();
         let bytes = values::constant(operands[2]);
+        let parts = sites.races().then(|| components::members(sites.view, inst)).flatten().unwrap_or_default();
         let mut sides = Vec::new();
         for &(operand, writes) in pointers.iter().filter(|_| bytes != Some(0)) {
             let mode = if writes { Mode::Write } else { Mode::Read };
             let align = align(inst, operand);
             let shape = Shape { mode, bytes: bytes.unwrap_or(u64::from(align)), align, lead: 0, ordering: None };
             if let Some((site, origin)) = sites.access(inst, operands[operand as usize], shape, bytes) {
-                sides.push(Side { operand, site, origin, align, writes });
+                let is_watched = sites.is_watched(&origin);
+                let members = parts.iter().filter(|_| is_watched).map(|part| {
+                    let align =
+                        if part.start == 0 { align } else { align.min(1 << part.start.trailing_zeros().min(16)) };
+                    let shape = Shape { bytes: part.end - part.start, align, ..shape };
+                    Member { distance: part.start, site: sites.hook_access(inst, operands[operand as usize], shape) }
+                });
+                let members = members.collect();
+                sides.push(Side { operand, site, origin, align, writes, members });
             }
         }
         if !sides.is_empty() {
@@ -94,9 +114,20 @@ pub fn weave<'m>(e: &Emitter<'m>, objects: &Objects<'m>, transfers: &[Transfer<'
                 align: side.align,
                 lead: 0,
                 writes: side.writes,
+                is_watched: side.members.is_empty(),
                 expected: None,
             };
             let new = checked(e, objects, inst, old, &check);
+            if !side.members.is_empty() {
+                e.before(inst);
+                let goes = e.builder.not(e.is_skipped(new), "");
+                e.emit_if(inst, goes, || {
+                    for member in &side.members {
+                        let place = e.flat(e.byte_offset(old, member.distance));
+                        e.hook(hook::ACCESS, e.pointer, &[place, e.const_i32(member.site)]);
+                    }
+                });
+            }
             inst.set_operand(side.operand, new);
             if matches!(length, Length::Dynamic(_)) {
                 e.before(inst);

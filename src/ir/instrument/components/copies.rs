@@ -1,4 +1,4 @@
-//! Leaves the padding out of copies of structs: what lies between members has no value, and need not be initialised.
+//! Tells the members of structs that are copied from the padding between them, which need not be initialised.
 
 use std::iter;
 use std::ops::Range;
@@ -8,42 +8,40 @@ use kassay_model::native::abi::mark;
 use super::parts::is_own;
 use crate::kernel::copied_members;
 use crate::llvm::{Attribute, AttributeIndex, DataLayout, Function, Inst, Opcode, Type, Value, View};
-use crate::lower::memory_intrinsics;
 
-/// Copies of structs with more parts between paddings stay whole, so that the code stays small.
+/// Structs with more parts between paddings are taken as a whole, so that the code stays small.
 const MAX_PARTS: usize = 64;
 
-/// Makes copies of structs copy the members only.
+/// Makes copies of structs copy the members only, so that the padding of the copies is undefined.
 pub fn separate<'m>(view: View<'m>, function: Function<'m>) {
-    let of_builtins = [mark::BUILTIN, mark::TRUSTED].map(|name| view.metadata_kind(name));
     for call in function.instructions() {
-        if of_builtins.into_iter().any(|kind| call.metadata(kind).is_some()) {
-            continue;
-        }
-        let is_copy = call
-            .callee()
-            .is_some_and(|name| name.starts_with("llvm.memcpy.") && memory_intrinsics::transferred(&name).is_some());
-        // What a variable of one work-item holds is not watched.
-        let Some(bytes) = call.operands().get(2).and_then(|length| length.as_u64()).filter(|_| is_copy) else {
-            continue;
-        };
-        if is_own(call.operand(1)) {
-            continue;
-        }
-        let mut parts = Parts { layout: view.layout(), all: Vec::new() };
-        let is_known = copied(view.layout(), call, bytes).is_some_and(|ty| parts.add(ty, 0).is_some());
-        let of_type = if is_known { parts.all } else { iter::once(0..bytes).collect() };
-        // The type has explicit members for some of the padding, and clang takes arrays for one member.
-        let parts = match copied_members::of_copy(view, call) {
-            Some(of_clang) => common(&of_type, &of_clang),
-            None => of_type,
-        };
-        let copied: u64 = parts.iter().map(|part| part.end - part.start).sum();
-        // The first part checks the alignment of the struct.
-        if copied < bytes && parts.len() <= MAX_PARTS && parts.first().is_some_and(|part| part.start == 0) {
-            split(view, call, &parts);
+        match members(view, call) {
+            // What a variable of one work-item holds is not watched.
+            Some(parts) if parts[0].start == 0 && !is_own(call.operand(1)) => split(view, call, &parts),
+            _ => {}
         }
     }
+}
+
+/// Returns the bytes that belong to members, in order, of what a copy of a struct copies; `None` if those are all, or
+/// nothing is known, and of copies that builtins make.
+pub fn members<'m>(view: View<'m>, call: Inst<'m>) -> Option<Vec<Range<u64>>> {
+    let is_copy = call.callee().is_some_and(|name| name.starts_with("llvm.memcpy."));
+    let is_of = |builtin: &str| call.metadata(view.metadata_kind(builtin)).is_some();
+    if !is_copy || [mark::BUILTIN, mark::TRUSTED].into_iter().any(is_of) {
+        return None;
+    }
+    let bytes = call.operand(2).as_u64()?;
+    let mut parts = Parts { layout: view.layout(), all: Vec::new() };
+    let is_known = copied(view.layout(), call, bytes).is_some_and(|ty| parts.add(ty, 0).is_some());
+    let of_type = if is_known { parts.all } else { iter::once(0..bytes).collect() };
+    // The type has explicit members for some of the padding, and clang takes arrays for one member.
+    let parts = match copied_members::of_copy(view, call) {
+        Some(of_clang) => common(&of_type, &of_clang),
+        None => of_type,
+    };
+    let all: u64 = parts.iter().map(|part| part.end - part.start).sum();
+    (all < bytes && (1..=MAX_PARTS).contains(&parts.len())).then_some(parts)
 }
 
 /// Returns what two lists of ranges have in common; both ascend.

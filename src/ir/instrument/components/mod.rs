@@ -4,19 +4,19 @@
 //! others nor has to be initialised.
 //!
 //! The kernel is in raw form: what is read into a variable as a whole (`float4 v = p[i]`) is named as a whole, whatever
-//! is done with the variable. Copies of structs go to their members: nothing names the padding between them.
+//! is done with the variable. Copies of structs are of their members: nothing names the padding between them.
 
 mod copies;
 mod parts;
 mod reads;
 mod writes;
 
+pub use self::copies::{members, separate as separate_copies};
 pub use self::parts::Within;
 use crate::llvm::{Function, View};
 
-/// Makes accesses to vectors and structs go to the bytes only that the source names.
+/// Makes accesses to vectors go to the bytes only that the source names.
 pub fn separate<'m>(view: View<'m>, function: Function<'m>) {
     writes::separate(view, function);
     reads::separate(view, function);
-    copies::separate(view, function);
 }

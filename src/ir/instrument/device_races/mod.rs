@@ -47,6 +47,7 @@ pub fn weave(
     // Variables are still in memory, which shows what the source reads as a whole.
     for function in View::of(module).functions().into_iter().filter(|function| function.has_body()) {
         components::separate(View::of(module), function);
+        components::separate_copies(View::of(module), function);
     }
     guard::inline_and_promote(module, entry, machine)?;
     // So that equal addresses are one value.

@@ -143,7 +143,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         fs::OpenOptions::new().create(true).append(true).open(patch).map_err(|e| not_written(patch, &e))?;
     }
     let result = check(&opened, &options)?;
-    if let Some(before) = &before {
+    let written = before.map_or(Ok(()), |before| -> Result<()> {
         if let Some(Some(patch)) = &args.fix {
             let text = before.patch(&result.repairs)?;
             fs::write(patch, text).map_err(|e| not_written(patch, &e))?;
@@ -151,9 +151,12 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         if args.write {
             before.write(&opened, &result.repairs)?;
         }
-    }
+        Ok(())
+    });
     let (sources, view) = (opened.sources(), CheckView { verbose: args.output.verbose });
     args.output.deliver(&result, |style| text::check(&result, view, &|file| sources.text(file), style))?;
+    // A file that has changed meanwhile is left as it is, and the result is shown all the same.
+    written?;
     Ok(u8::from(!args.passes(&result)))
 }
 

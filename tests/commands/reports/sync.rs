@@ -88,9 +88,17 @@ pub fn check_result() -> CheckResult {
         json!({ "file": "sum.cl", "line": line, "column": 5, "function": "sum", "builtin": "barrier", "reached": 2,
                 "redundant": redundant, "reason": reason })
     };
+    let added = "--- sum.cl\n+++ sum.cl\n@@ -5,2 +5,3 @@\n         barrier(CLK_LOCAL_MEM_FENCE);\n+    barrier(CLK_LOCAL_MEM_FENCE);\n     tmp[l] += tmp[l + 1];\n";
+    let repairs = json!([
+        { "finding": 0, "also": [1], "diff": added, "verified": ["fewer-findings"], "remaining": 1, "tried": 2, "candidates": 10,
+          "edits": [{ "file": "sum.cl", "line": 6, "column": 5, "what": "insert `barrier(CLK_LOCAL_MEM_FENCE);` before line 6",
+                      "replacements": [{ "line": 6, "column": 5, "end_line": 6, "end_column": 5, "text": "barrier(CLK_LOCAL_MEM_FENCE);\n    " }] }] },
+        { "finding": 2, "edits": [], "diff": "", "verified": [], "tried": 0, "candidates": 0,
+          "why_not": "accesses out of bounds are not repaired by synchronisation" },
+    ]);
     serde_json::from_value(json!({
         "schema": CheckResult::SCHEMA, "version": "0.1.0", "kernel": "sum", "source": "sum.cl", "device": device(), "seed": 7,
-        "elapsed_s": 1.25, "verdict": "racy", "holds_for": "explored-schedules",
+        "repairs": repairs, "elapsed_s": 1.25, "verdict": "racy", "holds_for": "explored-schedules",
         "holds_for_because": ["1 of 2 inputs did not come to their end"],
         "findings": [race, divergence, fault, redundant],
         "inputs": [input("several groups", true, vec!["n is 1"]), input("one group", false, vec!["n is 1", "x has 64 elements"])],

@@ -6,6 +6,7 @@ use kassay_suite::schedule::Schedule;
 use maud::{Markup, html};
 
 use super::super::style;
+use super::super::text::repairs as texts;
 use super::super::text::{headline, id};
 use super::annotations::{Notes, tone};
 use super::pages::KernelPage;
@@ -87,6 +88,7 @@ pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources)
                     (occurrences(finding, words))
                 }
             }
+            (repairs(result))
             (inputs(result))
             (barriers(result, &place))
             (proofs(result))
@@ -180,6 +182,31 @@ fn occurrences(finding: &Finding, words: Words) -> Markup {
             @if let Some(path) = &finding.reproduction { span { "again: " code { "kassay check " (shown(path)) } } }
         }
         @if !finding.schedule.is_natural() { details { summary { "The schedule that shows it" } (steps(&finding.schedule, words)) } }
+    }
+}
+
+/// How findings can be mended, with the changes, and why others cannot.
+fn repairs(result: &CheckResult) -> Markup {
+    let words = result.header.words();
+    let class = |line: &str| match texts::side(line) {
+        Some(texts::Side::Added) => "plus",
+        Some(texts::Side::Removed) => "minus",
+        None => "quiet",
+    };
+    html! {
+        @if !result.repairs.is_empty() {
+            details.part-more open {
+                summary { "Repairs (" (result.repairs.iter().filter(|repair| repair.is_one()).count()) ")" }
+                @for repair in &result.repairs {
+                    @if repair.is_one() {
+                        p { b { (texts::subject(repair)) ": " } (shown(&texts::edits(repair))) br; (shown(&words.say(&texts::known(repair)))) }
+                        pre.diff { @for line in repair.diff.lines() { span class=(class(line)) { (shown(line)) } "\n" } }
+                    } @else {
+                        p { b { (texts::subject(repair)) ": " } (shown(texts::why_not(repair))) }
+                    }
+                }
+            }
+        }
     }
 }
 

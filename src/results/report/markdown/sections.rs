@@ -1,8 +1,11 @@
 //! A section for each kind of result: a table with a row a kernel.
 
+use std::fmt::Write;
+
 use super::super::parts;
 use super::super::style::{count, percent};
-use super::write::{Table, code, prose};
+use super::super::text::repairs as texts;
+use super::write::{Table, code, details, fenced, prose};
 use crate::result::any::Part;
 use crate::result::check::{CheckResult, HoldsFor, Verdict, lockstep};
 use crate::result::compare::CompareResult;
@@ -92,7 +95,23 @@ fn checks(results: &[&CheckResult]) -> Option<Section> {
         table.row(row(&r.header, [verdict, findings, inputs, holds]));
     }
     let verdict = CheckResult::total(results.iter().copied()).verdict;
-    section("Checks", results, verdict.name().to_owned(), &table)
+    let mut section = section("Checks", results, verdict.name().to_owned(), &table)?;
+    results.iter().for_each(|result| section.body.push_str(&repairs(result)));
+    Some(section)
+}
+
+/// The repairs of a kernel with their changes, folded away.
+fn repairs(result: &CheckResult) -> String {
+    let words = result.header.words();
+    let mut body = String::new();
+    for repair in &result.repairs {
+        let what = if repair.is_one() { texts::edits(repair) } else { texts::why_not(repair).to_owned() };
+        let known = if repair.is_one() { format!("; {}", words.say(&texts::known(repair))) } else { String::new() };
+        let _ = writeln!(body, "**{}**: {}{}\n", texts::subject(repair), prose(&what), prose(&known));
+        body.push_str(&fenced("diff", &repair.diff));
+    }
+    let summary = format!("Repairs of {}", code(&result.header.kernel));
+    details(&summary, &body)
 }
 
 /// A section with a table; none without results.

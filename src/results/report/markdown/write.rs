@@ -83,6 +83,18 @@ impl Table {
     }
 }
 
+/// A block of code in a language, followed by an empty line; nothing without code.
+pub(super) fn fenced(language: &str, text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = text.lines().map(|line| visible(line).to_string()).collect();
+    // Longer than any row of backticks that the text has.
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n\n", lines.join("\n"))
+}
+
 /// Folds a text away under a line.
 pub(super) fn details(summary: &str, body: &str) -> String {
     if body.is_empty() {
@@ -103,6 +115,7 @@ mod tests {
         assert_eq!(code("@me"), "<code>&#64;me</code>");
         assert_eq!(prose("one\ntwo"), "one<br>two");
         assert_eq!(prose("http://evil www.evil"), "http&#58;//evil www&#46;evil");
+        assert_eq!(fenced("diff", "+ a\n- ```"), "````diff\n+ a\n- ```\n````\n\n");
         assert_eq!((code(""), clipped("äbc", 2)), (String::new(), "äb …".to_owned()));
     }
 }

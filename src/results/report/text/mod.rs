@@ -16,7 +16,7 @@ mod mutants;
 mod mutate;
 mod mutate_set;
 mod proofs;
-mod repairs;
+pub(super) mod repairs;
 mod run;
 mod schedule;
 mod sets;

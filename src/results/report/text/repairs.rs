@@ -28,38 +28,66 @@ fn one(repair: &Repair, words: Words, style: &Style) -> String {
         let painted = text.replacen(head, &style.paint(paint, head), 1);
         let _ = writeln!(out, "  {painted}");
     };
-    let of = |head: &str| {
-        let numbers: Vec<String> = repair.findings().map(|finding| (finding + 1).to_string()).collect();
-        format!("{head} of {}:", listed(&numbers))
-    };
     if !repair.is_one() {
-        let why = repair.why_not.as_deref().unwrap_or("none was found");
-        paragraph(Paint::Warn, &of("no repair"), why);
+        paragraph(Paint::Warn, &format!("{}:", subject(repair)), why_not(repair));
         return out;
     }
-    let what: Vec<&str> = repair.edits.iter().map(|edit| edit.what.as_str()).collect();
-    let all = style::count(repair.candidates, "candidate");
-    let tried = match repair.edits.len() {
-        1 => format!("{} of {all}", ordinal(repair.tried)),
-        _ => format!("{} tried, {all}", style::count(repair.tried, "change")),
-    };
-    paragraph(Paint::Good, &of("repair"), &format!("{} ({tried})", what.join("; ")));
+    paragraph(Paint::Good, &format!("{}:", subject(repair)), &edits(repair));
     for line in wrap(&visible(&words.say(&known(repair))), style.width.saturating_sub(4).max(20)) {
         let _ = writeln!(out, "    {line}");
     }
     for line in repair.diff.lines() {
-        let paint = match line.as_bytes().first() {
-            Some(b'+') => Paint::Good,
-            Some(b'-') => Paint::Bad,
-            _ => Paint::Dim,
+        let paint = match side(line) {
+            Some(Side::Added) => Paint::Good,
+            Some(Side::Removed) => Paint::Bad,
+            None => Paint::Dim,
         };
         let _ = writeln!(out, "{}", style.paint(paint, visible(line)));
     }
     out
 }
 
+/// What a line of a diff says of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Added,
+    Removed,
+}
+
+/// Returns what a line of a diff says; the names of the files count as lines of theirs.
+pub fn side(line: &str) -> Option<Side> {
+    match line.as_bytes().first() {
+        Some(b'+') => Some(Side::Added),
+        Some(b'-') => Some(Side::Removed),
+        _ => None,
+    }
+}
+
+/// What it is about: `repair of 1 and 3`.
+pub fn subject(repair: &Repair) -> String {
+    let numbers: Vec<String> = repair.findings().map(|finding| (finding + 1).to_string()).collect();
+    let head = if repair.is_one() { "repair" } else { "no repair" };
+    format!("{head} of {}", listed(&numbers))
+}
+
+/// Why there is no repair.
+pub fn why_not(repair: &Repair) -> &str {
+    repair.why_not.as_deref().unwrap_or("none was found")
+}
+
+/// What its edits do, and how they were found.
+pub fn edits(repair: &Repair) -> String {
+    let what: Vec<&str> = repair.edits.iter().map(|edit| edit.what.as_str()).collect();
+    let all = style::count(repair.candidates, "candidate");
+    let tried = match repair.edits.len() {
+        1 => format!("{} of {all}", ordinal(repair.tried)),
+        _ => format!("{} tried, {all}", style::count(repair.tried, "change")),
+    };
+    format!("{} ({tried})", what.join("; "))
+}
+
 /// What is known of a repair, the most important first.
-fn known(repair: &Repair) -> String {
+pub fn known(repair: &Repair) -> String {
     let mut parts: Vec<String> = Vec::new();
     let strongest = repair.verified.iter().copied().max().filter(|_| repair.is_proved());
     if let Some(proof) = strongest {

@@ -53,6 +53,25 @@ fn what_kassay_lacks_is_refused_at_its_place() -> TestResult {
 }
 
 #[test]
+fn sums_of_halves_run_where_atomics_of_16_bits_are() -> TestResult {
+    let scratch = tempfile::tempdir()?;
+    let kernel = "#include <cuda_bf16.h>\n#include <cuda_fp16.h>
+__global__ void k(half *p, __nv_bfloat16 *q) { atomicAdd(p + threadIdx.x % 2, half(1.5f)); atomicAdd(q, 2.0f); }\n";
+    fs::write(scratch.path().join("k.cu"), kernel)?;
+    let suite = scratch.path().join("suite.toml");
+    let text = "kernel = \"k.cu\"\n[[test]]\nname = \"six\"\nglobal = [6]\nlocal = [3]\n
+        [test.args]\np = { values = [1.0, 0.0], expect = { values = [7.0, 3.0] } }\nq = { values = [0], expect = { values = [0x4140] } }\n";
+    fs::write(&suite, text)?;
+    let ran = result("run", &suite, &["--device", "sim"])?;
+    assert_eq!(ran["tests"][0]["status"], "passed", "{ran}");
+    let run = kassay().args(["run", "--device", "opencl", "--quiet"]).arg(&suite).output()?;
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(3), "{said}");
+    assert!(said.contains("an atomic of 16 bits") && said.contains("k.cu:3:"), "{said}");
+    Ok(())
+}
+
+#[test]
 fn atomics_have_mutants_of_atomics() -> TestResult {
     let kernel = testdata("cuda_histogram/cuda_histogram.cu");
     let run = kassay().args(["inspect", "--format", "json"]).arg(&kernel).output()?;

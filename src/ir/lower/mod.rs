@@ -22,6 +22,7 @@ mod item_bounds;
 mod legalise;
 mod libclc;
 mod names;
+mod narrow_atomics;
 mod narrowed;
 pub mod native;
 pub mod ptx;

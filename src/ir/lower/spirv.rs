@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::forked::{self, Failure, Job, Limit};
 use super::{
-    builtins, cached, copy_alignment, emitted, item_bounds, legalise, names, narrowed, traps, undefined, vector_selects,
+    builtins, cached, copy_alignment, emitted, item_bounds, legalise, names, narrow_atomics, narrowed, traps,
+    undefined, vector_selects,
 };
 use crate::kernel::{canonical, cpp_names, inlined, module};
 use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
@@ -92,11 +93,12 @@ pub fn lower(module: &mut Module<'_>, entry: &str, effort: Effort) -> Lowered {
 /// simplifies control flow, which keeps woven kernels in a shape that device compilers vectorise.
 ///
 /// # Errors
-/// `Caller` if the kernel calls a function that is not defined; `Internal` if a pass fails or leaves a module that does
-/// not verify.
+/// `Caller` if the kernel calls a function that is not defined; `Environment` if it has atomics that SPIR-V lacks; `Internal` if a
+/// pass fails or leaves a module that does not verify.
 pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     undefined::refuse(module)?;
     let view = View::of(module);
+    narrow_atomics::refuse(view)?;
     // Devices would go on after them with whatever code is there.
     traps::drop_all(view);
     // Positions are kept on the host's side; the code carries none.

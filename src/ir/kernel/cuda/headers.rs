@@ -29,6 +29,7 @@ const OWN: &[(&str, &str)] = &[
     ("libraries", include_str!("include/kassay/libraries.h")),
     ("mathematics", include_str!("include/kassay/mathematics.h")),
     ("memory", include_str!("include/kassay/memory.h")),
+    ("numbers16", include_str!("include/kassay/numbers16.h")),
     ("random", include_str!("include/kassay/random.h")),
     ("simd", include_str!("include/kassay/simd.h")),
     ("synchronisation", include_str!("include/kassay/synchronisation.h")),

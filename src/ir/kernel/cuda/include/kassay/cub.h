@@ -1,7 +1,8 @@
 /* CUB's collectives of blocks and warps, and hipCUB's: their results are CUB's but for the order in which floats are
  * summed. What is for whole devices is the host's, and does nothing. */
 #pragma once
-#include <kassay/cuda.h>
+/* As CUB's own does, on which programs rely. */
+#include <kassay/bfloat16.h>
 
 /* `hipcub` where the program includes hipCUB's header (hipcub.h), which may call it `cub`. */
 #ifndef KASSAY_COLLECTIVES

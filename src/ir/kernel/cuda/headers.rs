@@ -30,6 +30,7 @@ const OWN: &[(&str, &str)] = &[
     ("mathematics", include_str!("include/kassay/mathematics.h")),
     ("memory", include_str!("include/kassay/memory.h")),
     ("numbers16", include_str!("include/kassay/numbers16.h")),
+    ("pipeline", include_str!("include/kassay/pipeline.h")),
     ("random", include_str!("include/kassay/random.h")),
     ("simd", include_str!("include/kassay/simd.h")),
     ("synchronisation", include_str!("include/kassay/synchronisation.h")),
@@ -70,6 +71,7 @@ const NAMES: &[(&str, &[&str])] = &[
         "cub/warp/warp_reduce.cuh", "cub/warp/warp_scan.cuh",
     ]),
     ("hipcub", &["hipcub/hipcub.hpp"]),
+    ("pipeline", &["cuda_pipeline.h", "cuda_pipeline_primitives.h"]),
     ("tensors", &["mma.h"]),
     ("random", &["curand_kernel.h", "hiprand/hiprand_kernel.h", "rocrand/rocrand_kernel.h"]),
     ("libraries", &[

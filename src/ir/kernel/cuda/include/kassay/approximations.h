@@ -29,6 +29,7 @@ KASSAY_INNER float __frcp_rn(float x) { return 1.0f / x; }
 KASSAY_INNER float __fsqrt_rn(float x) { return sqrtf(x); }
 KASSAY_INNER float __frsqrt_rn(float x) { return rsqrtf(x); }
 KASSAY_INNER float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+KASSAY_INNER float __fmaf_ieee_rn(float x, float y, float z) { return fmaf(x, y, z); }
 KASSAY_INNER double __dadd_rn(double x, double y) { return x + y; }
 KASSAY_INNER double __dsub_rn(double x, double y) { return x - y; }
 KASSAY_INNER double __dmul_rn(double x, double y) { return x * y; }

@@ -26,6 +26,10 @@ KASSAY_INNER int imin(int x, int y) { return min(x, y); }
 KASSAY_INNER int imax(int x, int y) { return max(x, y); }
 KASSAY_INNER unsigned umin(unsigned x, unsigned y) { return min(x, y); }
 KASSAY_INNER unsigned umax(unsigned x, unsigned y) { return max(x, y); }
+KASSAY_INNER long long llmin(long long x, long long y) { return min(x, y); }
+KASSAY_INNER long long llmax(long long x, long long y) { return max(x, y); }
+KASSAY_INNER unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
+KASSAY_INNER unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 /* The host's, which code for both sides may call: declarations are enough, because only device code is compiled. */
 #define KASSAY_HOST_EXTREMES(T) __host__ T min(T, T); __host__ T max(T, T);
 KASSAY_HOST_EXTREMES(int) KASSAY_HOST_EXTREMES(unsigned) KASSAY_HOST_EXTREMES(long) KASSAY_HOST_EXTREMES(unsigned long)
@@ -65,6 +69,20 @@ KASSAY_INNER int ffs(int x) { return __ffs(x); }
 KASSAY_INNER int ffsll(long long x) { return __ffsll(x); }
 KASSAY_INNER unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
 KASSAY_INNER unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
+KASSAY_INNER unsigned short __nv_bswap16(unsigned short x) { return __builtin_bswap16(x); }
+KASSAY_INNER unsigned __nv_bswap32(unsigned x) { return __builtin_bswap32(x); }
+KASSAY_INNER unsigned long long __nv_bswap64(unsigned long long x) { return __builtin_bswap64(x); }
+/* The bit that is the n-th one set from a bit upwards, or downwards if n is negative; the bit itself if n is 0. */
+KASSAY_INNER unsigned __fns(unsigned mask, unsigned from, int n) {
+    int left = n < 0 ? -n : n, step = n < 0 ? -1 : 1;
+    for (int bit = (int)from; bit >= 0 && bit < 32; bit += step) {
+        bool is_set = mask >> bit & 1;
+        if (is_set && left <= 1) return (unsigned)bit;
+        if (n == 0) break;
+        left -= is_set;
+    }
+    return 0xffffffffu;
+}
 /* The upper and the lower word of (high:low) shifted by the lowest five bits of s, or by at most 32 (`c`). */
 KASSAY_INNER unsigned __funnelshift_l(unsigned low, unsigned high, unsigned s) {
     return (unsigned)((((unsigned long long)high << 32 | low) << (s & 31)) >> 32);
@@ -95,6 +113,15 @@ KASSAY_INNER unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
     return c + (a & 255u) * (b & 255u) + (a >> 8 & 255u) * (b >> 8 & 255u) + (a >> 16 & 255u) * (b >> 16 & 255u) +
            (a >> 24) * (b >> 24);
 }
+/* Halves of `a` with the lower or upper two bytes of `b`. */
+#define KASSAY_DOT_OF_TWO(NAME, AT)                                                                                    \
+    KASSAY_INNER int NAME(int a, int b, int c) {                                                                       \
+        return c + (short)a * (signed char)(b >> AT) + (a >> 16) * (signed char)(b >> (AT + 8));                       \
+    }                                                                                                                  \
+    KASSAY_INNER unsigned NAME(unsigned a, unsigned b, unsigned c) {                                                   \
+        return c + (a & 0xffffu) * (b >> AT & 255u) + (a >> 16) * (b >> (AT + 8) & 255u);                              \
+    }
+KASSAY_DOT_OF_TWO(__dp2a_lo, 0) KASSAY_DOT_OF_TWO(__dp2a_hi, 16)
 
 #define KASSAY_BITS(NAME, FROM, TO) KASSAY_INNER TO NAME(FROM x) { return __builtin_bit_cast(TO, x); }
 KASSAY_BITS(__float_as_int, float, int) KASSAY_BITS(__int_as_float, int, float)

@@ -104,6 +104,19 @@ KASSAY_INNER double rnorm3d(double x, double y, double z) {
     double length = norm3d(x, y, z);
     return length == __builtin_inff() ? 0.25 / norm3d(0.25 * x, 0.25 * y, 0.25 * z) : 1.0 / length;
 }
+#define KASSAY_LENGTHS(T, S)                                                                                           \
+    KASSAY_INNER T rnorm4d##S(T x, T y, T z, T w) {                                                                    \
+        T length = norm4d##S(x, y, z, w), quarter = (T)0.25;                                                           \
+        return length == (T)__builtin_inf() ? quarter / norm4d##S(quarter * x, quarter * y, quarter * z, quarter * w)  \
+                                            : 1 / length;                                                              \
+    }                                                                                                                  \
+    KASSAY_INNER T norm##S(int n, const T *p) {                                                                        \
+        T length = 0;                                                                                                  \
+        for (int i = 0; i < n; i++) length = hypot##S(length, p[i]);                                                   \
+        return length;                                                                                                 \
+    }                                                                                                                  \
+    KASSAY_INNER T rnorm##S(int n, const T *p) { return 1 / norm##S(n, p); }
+KASSAY_LENGTHS(float, f) KASSAY_LENGTHS(double, )
 /* What is too large or too small becomes the nearest integer, NaN the least. */
 __device__ long long __kassay_saturated(float) KASSAY_COMPUTES("_Z20convert_long_sat_rtef");
 __device__ long long __kassay_saturated(double) KASSAY_COMPUTES("_Z20convert_long_sat_rted");

@@ -14,6 +14,13 @@ KASSAY_STORE(__stwb) KASSAY_STORE(__stcg) KASSAY_STORE(__stcs) KASSAY_STORE(__st
     KASSAY_INNER void *__cvta_##SPACE##_to_generic(size_t p) { return (void *)p; }
 KASSAY_ADDRESS(shared) KASSAY_ADDRESS(global) KASSAY_ADDRESS(local) KASSAY_ADDRESS(constant)
 
+/* Which space an address is in is known where kernels are woven, and not here. */
+__device__ unsigned __isShared(const void *) KASSAY_ABSENT("__isShared");
+__device__ unsigned __isGlobal(const void *) KASSAY_ABSENT("__isGlobal");
+__device__ unsigned __isLocal(const void *) KASSAY_ABSENT("__isLocal");
+__device__ unsigned __isConstant(const void *) KASSAY_ABSENT("__isConstant");
+KASSAY_INNER void __assume(bool) {}
+
 extern "C" __device__ int printf(const char *, ...);
 KASSAY_INNER void *memcpy(void *to, const void *from, size_t n) { return __builtin_memcpy(to, from, n); }
 KASSAY_INNER void *memset(void *to, int c, size_t n) { return __builtin_memset(to, c, n); }

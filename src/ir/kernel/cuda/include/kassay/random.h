@@ -10,10 +10,14 @@ typedef __kassay_random curandState, curandState_t, curandStateXORWOW, curandSta
     hiprandStateXORWOW_t, hiprandStatePhilox4_32_10_t;
 
 #define KASSAY_GOLDEN 0x9E3779B97F4A7C15ull
+#define KASSAY_SEQUENCE 0xD1342543DE82EF95ull
 KASSAY_INNER void curand_init(unsigned long long seed, unsigned long long sequence, unsigned long long offset,
                               __kassay_random *r) {
-    r->state = (seed ^ sequence * 0xD1342543DE82EF95ull) + offset * KASSAY_GOLDEN;
+    r->state = seed + sequence * KASSAY_SEQUENCE + offset * KASSAY_GOLDEN;
 }
+KASSAY_INNER void skipahead(unsigned long long n, __kassay_random *r) { r->state += n * KASSAY_GOLDEN; }
+KASSAY_INNER void skipahead_sequence(unsigned long long n, __kassay_random *r) { r->state += n * KASSAY_SEQUENCE; }
+KASSAY_INNER void skipahead_subsequence(unsigned long long n, __kassay_random *r) { skipahead_sequence(n, r); }
 KASSAY_INNER unsigned curand(__kassay_random *r) {
     unsigned long long z = r->state += KASSAY_GOLDEN;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
@@ -23,6 +27,10 @@ KASSAY_INNER unsigned curand(__kassay_random *r) {
 /* In (0, 1], as cuRAND has them. */
 KASSAY_INNER float curand_uniform(__kassay_random *r) { return ((curand(r) >> 8) + 1) * 0x1p-24f; }
 KASSAY_INNER double curand_uniform_double(__kassay_random *r) { return (curand(r) + 1.0) * 0x1p-32; }
+KASSAY_INNER double2 curand_uniform2_double(__kassay_random *r) {
+    double x = curand_uniform_double(r), y = curand_uniform_double(r);
+    return double2{x, y};
+}
 KASSAY_INNER float2 curand_normal2(__kassay_random *r) {
     float radius = sqrtf(-2.0f * logf(curand_uniform(r))), angle = 2.0f * curand_uniform(r);
     return float2{radius * sinpif(angle), radius * cospif(angle)};
@@ -48,6 +56,22 @@ KASSAY_INNER float4 curand_normal4(__kassay_random *r) {
 KASSAY_INNER float curand_log_normal(__kassay_random *r, float mean, float deviation) {
     return expf(mean + deviation * curand_normal(r));
 }
+KASSAY_INNER double curand_log_normal_double(__kassay_random *r, double mean, double deviation) {
+    return exp(mean + deviation * curand_normal_double(r));
+}
+KASSAY_INNER float2 curand_log_normal2(__kassay_random *r, float mean, float deviation) {
+    float2 n = curand_normal2(r);
+    return float2{expf(mean + deviation * n.x), expf(mean + deviation * n.y)};
+}
+KASSAY_INNER double2 curand_log_normal2_double(__kassay_random *r, double mean, double deviation) {
+    double2 n = curand_normal2_double(r);
+    return double2{exp(mean + deviation * n.x), exp(mean + deviation * n.y)};
+}
+KASSAY_INNER float4 curand_log_normal4(__kassay_random *r, float mean, float deviation) {
+    float2 a = curand_log_normal2(r, mean, deviation), b = curand_log_normal2(r, mean, deviation);
+    return float4{a.x, a.y, b.x, b.y};
+}
+__device__ unsigned curand_poisson(__kassay_random *, double) KASSAY_ABSENT("curand_poisson");
 #define hiprand_init curand_init
 #define hiprand curand
 #define hiprand_uniform curand_uniform

@@ -55,3 +55,50 @@ template <typename T> KASSAY_INNER unsigned __kassay_distance(unsigned a, unsign
     KASSAY_INNER unsigned __vsadu##N(unsigned a, unsigned b) { return __kassay_distance<U>(a, b); }
 KASSAY_SIMD(2, short, unsigned short, -32768, 32767, 65535)
 KASSAY_SIMD(4, signed char, unsigned char, -128, 127, 255)
+
+/* Of dynamic programming ("DPX"): sums, greatest and least numbers of three operands, of 32 bits and of both halves. */
+template <typename T> KASSAY_INNER T __kassay_greater(T a, T b) { return a < b ? b : a; }
+template <typename T> KASSAY_INNER T __kassay_less(T a, T b) { return b < a ? b : a; }
+template <typename T> KASSAY_INNER T __kassay_wrapped(T a, T b) { return (T)((unsigned)a + (unsigned)b); }
+#define KASSAY_DPX_WORD(NAME, T, WHAT)                                                                                 \
+    KASSAY_INNER T NAME(T p, T q, T r) { return WHAT(T); }
+#define KASSAY_DPX_HALVES(NAME, N, WHAT)                                                                               \
+    KASSAY_INNER unsigned NAME(unsigned a, unsigned b, unsigned c) {                                                   \
+        unsigned all = 0;                                                                                              \
+        for (int at = 0; at < 32; at += 16) {                                                                          \
+            N p = (N)(a >> at), q = (N)(b >> at), r = (N)(c >> at);                                                    \
+            all |= ((unsigned)WHAT(N) & 0xffff) << at;                                                                 \
+        }                                                                                                              \
+        return all;                                                                                                    \
+    }
+#define KASSAY_DPX(NAME, WHAT)                                                                                         \
+    KASSAY_DPX_WORD(NAME##_s32, int, WHAT) KASSAY_DPX_WORD(NAME##_u32, unsigned, WHAT)                                 \
+    KASSAY_DPX_HALVES(NAME##_s16x2, short, WHAT) KASSAY_DPX_HALVES(NAME##_u16x2, unsigned short, WHAT)                 \
+    KASSAY_DPX_WORD(NAME##_s32_relu, int, KASSAY_RELU_##WHAT)                                                          \
+    KASSAY_DPX_HALVES(NAME##_s16x2_relu, short, KASSAY_RELU_##WHAT)
+#define KASSAY_ADD_MAX(N) __kassay_greater<N>(__kassay_wrapped<N>(p, q), r)
+#define KASSAY_ADD_MIN(N) __kassay_less<N>(__kassay_wrapped<N>(p, q), r)
+#define KASSAY_MAX_3(N) __kassay_greater<N>(__kassay_greater<N>(p, q), r)
+#define KASSAY_MIN_3(N) __kassay_less<N>(__kassay_less<N>(p, q), r)
+#define KASSAY_RELU_KASSAY_ADD_MAX(N) __kassay_greater<N>(KASSAY_ADD_MAX(N), 0)
+#define KASSAY_RELU_KASSAY_ADD_MIN(N) __kassay_greater<N>(KASSAY_ADD_MIN(N), 0)
+#define KASSAY_RELU_KASSAY_MAX_3(N) __kassay_greater<N>(KASSAY_MAX_3(N), 0)
+#define KASSAY_RELU_KASSAY_MIN_3(N) __kassay_greater<N>(KASSAY_MIN_3(N), 0)
+KASSAY_DPX(__viaddmax, KASSAY_ADD_MAX) KASSAY_DPX(__viaddmin, KASSAY_ADD_MIN)
+KASSAY_DPX(__vimax3, KASSAY_MAX_3) KASSAY_DPX(__vimin3, KASSAY_MIN_3)
+KASSAY_INNER int __vimax_s32_relu(int a, int b) { return __vimax3_s32(a, b, 0); }
+KASSAY_INNER int __vimin_s32_relu(int a, int b) { return __kassay_greater(__kassay_less(a, b), 0); }
+KASSAY_INNER unsigned __vimax_s16x2_relu(unsigned a, unsigned b) { return __vimax3_s16x2(a, b, 0); }
+KASSAY_INNER unsigned __vimin_s16x2_relu(unsigned a, unsigned b) { return __vimin3_s16x2_relu(a, b, b); }
+/* They also say whether the first operand is the result, of the upper and the lower half. */
+#define KASSAY_DPX_CHOICE(NAME, OP)                                                                                    \
+    KASSAY_INNER int NAME##_s32(int a, int b, bool *first) { return (*first = a OP b) ? a : b; }                       \
+    KASSAY_INNER unsigned NAME##_u32(unsigned a, unsigned b, bool *first) { return (*first = a OP b) ? a : b; }        \
+    KASSAY_DPX_CHOICES(NAME##_s16x2, short, OP) KASSAY_DPX_CHOICES(NAME##_u16x2, unsigned short, OP)
+#define KASSAY_DPX_CHOICES(NAME, N, OP)                                                                                \
+    KASSAY_INNER unsigned NAME(unsigned a, unsigned b, bool *high, bool *low) {                                        \
+        *high = (N)(a >> 16) OP (N)(b >> 16);                                                                          \
+        *low = (N)a OP (N)b;                                                                                           \
+        return ((*high ? a : b) & 0xffff0000u) | ((*low ? a : b) & 0xffff);                                            \
+    }
+KASSAY_DPX_CHOICE(__vibmax, >=) KASSAY_DPX_CHOICE(__vibmin, <=)

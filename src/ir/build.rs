@@ -65,6 +65,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
             "kernel/cuda/ptx_builder.cpp",
             "kernel/cuda/ptx_instructions.cpp",
             "kernel/cuda/ptx_memory.cpp",
+            "kernel/cuda/shared_addresses.cpp",
             "kernel/cuda/spaces.cpp",
             "kernel/cuda/textures.cpp",
             "kernel/cuda/warps.cpp",

@@ -474,7 +474,7 @@ fn fixtures_of_cuda_have_entries_that_exist() {
 
 /// One statement for each instruction that `docs/cuda.md` lists. `x` to `z` are of 32 bits, `l` of 64, `f` and `d` floats,
 /// `p` a pointer.
-const STATEMENTS: [&str; 55] = [
+const STATEMENTS: [&str; 59] = [
     r#""mov.u32 %0, %%tid.x;" : "=r"(x)"#,
     r#""mov.u32 %0, %lanemask_gt;" : "=r"(x)"#,
     r#""mov.u32 %0, %%warpid;" : "=r"(x)"#,
@@ -514,6 +514,10 @@ const STATEMENTS: [&str; 55] = [
     r#""atom.acq_rel.cta.global.max.s32 %0, [%1], %2;" : "=r"(x) : "l"(p), "r"(y)"#,
     r#""red.global.add.f32 [%0], %1;" :: "l"(p), "f"(f)"#,
     r#""prefetch.global.L2 [%0];" :: "l"(p)"#,
+    r#""{ .reg .pred q; setp.eq.u32 q, %0, 0; @!q st.global.u32 [%1], %0; }" :: "r"(x), "l"(p)"#,
+    r#""cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" :: "r"((unsigned)__cvta_generic_to_shared(s)), "l"(p), "r"(x)"#,
+    r#""cp.async.commit_group; cp.async.wait_group %0;" :: "n"(1)"#,
+    r#""cp.async.wait_all;" ::: "memory""#,
     r#""{ .reg .u64 q; cvta.to.global.u64 q, %1; ld.global.u32 %0, [q]; }" : "=r"(x) : "l"(p)"#,
     r#""bar.sync 0;" ::"#,
     r#""bar.warp.sync 0xffffffff;" ::"#,
@@ -546,6 +550,7 @@ fn kernel_with(statements: &str) -> String {
 #[test]
 fn instructions_of_inline_assembly_take_its_place() {
     let all: String = STATEMENTS.iter().map(|one| format!("asm volatile({one});\n")).collect();
+    let all = format!("__shared__ int s[2];\n{all}");
     let text = read(&kernel_with(&all)).text;
     let left: Vec<&str> = text.lines().filter(|line| line.contains("cuda.ptx") || line.contains(" asm ")).collect();
     assert!(left.is_empty(), "{left:?}");
@@ -557,8 +562,11 @@ fn other_instructions_are_refused_by_name() {
         (r#""mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 %0, %0;" : "+f"(f)"#, "mma.sync.aligned.m8n8k4.row.col"),
         (r#""add.sat.s32 %0, %0, 1;" : "+r"(x)"#, "add.sat.s32"),
         (r#""add.f16x2 %0, %0, %0;" : "+r"(x)"#, "add.f16x2"),
-        (r#""ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(y)"#, "ld.shared.u32"),
-        (r#""{ .reg .pred q; setp.eq.u32 q, %0, 0; @q st.global.u32 [%1], %0; }" :: "r"(x), "l"(p)"#, "st.global.u32"),
+        // Of a variable in shared memory, which the kernel lacks.
+        (r#""ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(y)"#, "shared memory by a number of 32 bits"),
+        (r#""ld.global.u32 %0, [%1];" : "=r"(x) : "r"(y)"#, "ld.global.u32"),
+        (r#""cp.async.bulk.wait_group 0;" ::"#, "cp.async.bulk.wait_group"),
+        (r#""{ .reg .pred q; setp.eq.u32 q, %0, 0; @q red.global.add.u32 [%1], %0; }" :: "r"(x), "l"(p)"#, "red.global"),
         (r#""bar.sync 1, 64;" ::"#, "bar.sync"),
         (r#""addc.u32 %0, %0, 0;" : "+r"(x)"#, "addc.u32"),
         (r#""again: bra again;" ::"#, "a label"),

@@ -32,6 +32,14 @@ std::map<std::string, std::string> kernelNames(const std::vector<std::string> &M
 /// them.
 void fitAssembly(llvm::Module &M);
 
+// ---- shared_addresses.cpp
+
+/// The function by which inline assembly asks for the pointer that a number stands for; kassay lacks it where it stays.
+constexpr llvm::StringLiteral SharedAddress = "cuda.ptx shared memory by a number of 32 bits";
+
+/// Makes numbers of 32 bits that stand for shared memory pointers.
+void fitSharedAddresses(llvm::Module &M);
+
 // ---- calls.cpp
 
 /// Makes calls through pointers to functions choices among the functions that they may be of.

@@ -73,29 +73,37 @@ bool Builder::write(const Command &I, const Operand &To, Value *What, bool IsSig
     return false;
   Value *New = convert(What, Known->second.Type, IsSigned);
   if (!I.Predicate.empty()) {
-    auto Asked = Registers.find(I.Predicate);
-    if (Asked == Registers.end() || !Asked->second.Type->isIntegerTy(1))
+    Value *IsExecuted = condition(I);
+    if (!IsExecuted)
       return false;
-    Value *Old = Known->second.Now;
-    New = I.IsNegated ? B.CreateSelect(Asked->second.Now, Old, New) : B.CreateSelect(Asked->second.Now, New, Old);
+    New = B.CreateSelect(IsExecuted, New, Known->second.Now);
   }
   Known->second.Now = New;
   return true;
 }
 
-Value *Builder::address(const Operand &At) {
+Value *Builder::condition(const Command &I) {
+  auto Asked = Registers.find(I.Predicate);
+  if (Asked == Registers.end() || !Asked->second.Type->isIntegerTy(1))
+    return nullptr;
+  return I.IsNegated ? B.CreateNot(Asked->second.Now) : Asked->second.Now;
+}
+
+Value *Builder::address(const Operand &At, bool IsShared) {
   if (At.Is != Operand::Address || At.Parts[0].Is != Operand::Register)
     return nullptr;
   auto Known = Registers.find(At.Parts[0].Name);
   if (Known == Registers.end())
     return nullptr;
   Value *Base = Known->second.Now;
-  // An offset in shared memory, of 32 bits, says nothing of the variable.
+  auto *Pointer = PointerType::get(M.getContext(), kassay::cuda::Generic);
+  if (IsShared && Base->getType()->isIntegerTy(32))
+    Base = call(kassay::cuda::SharedAddress, Pointer, {Base});
   if (!Base->getType()->isPointerTy() && !Base->getType()->isIntegerTy(64))
     return nullptr;
   if (auto *Cast = dyn_cast<PtrToIntOperator>(Base))
     Base = Cast->getPointerOperand();
-  Base = convert(Base, PointerType::get(M.getContext(), kassay::cuda::Generic));
+  Base = convert(Base, Pointer);
   return At.Offset == 0 ? Base : B.CreateGEP(B.getInt8Ty(), Base, B.getInt64(static_cast<uint64_t>(At.Offset)));
 }
 

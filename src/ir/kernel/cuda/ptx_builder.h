@@ -33,8 +33,11 @@ public:
   llvm::Value *read(const Operand &From, llvm::Type *As);
   /// Puts a value into a register, under the instruction's predicate. Returns whether it is one.
   bool write(const Command &I, const Operand &To, llvm::Value *What, bool IsSigned = false);
-  /// The pointer that an address is; null if it is none.
-  llvm::Value *address(const Operand &At);
+  /// The pointer that an address is; null if it is none. In shared memory, numbers of 32 bits are addresses, too.
+  llvm::Value *address(const Operand &At, bool IsShared);
+
+  /// Whether the instruction is executed, as its predicate says; null if that is none.
+  llvm::Value *condition(const Command &I);
 
   llvm::Value *convert(llvm::Value *From, llvm::Type *As, bool IsSigned = false);
   /// Calls one of OpenCL's builtins.

@@ -73,24 +73,70 @@ ArrayRef<Operand> lanes(const Operand &Given, unsigned Count) {
   return Given.Is == Operand::Vector && Given.Parts.size() == Count ? ArrayRef(Given.Parts) : ArrayRef<Operand>();
 }
 
-/// Accesses to memory have no predicates here: they would need branches.
+bool isShared(Step U) { return U.I.has("shared") || U.I.has("shared::cta"); }
+
+/// Only loads, stores and copies may have predicates.
 bool isPlain(Step U) { return U.I.Predicate.empty(); }
+
+/// The lanes of an access under a predicate: all or none of them. A single one has a second beside it, which is never
+/// accessed, since SPIR-V has no vectors of one.
+struct Lanes {
+  FixedVectorType *Type;
+  Value *Mask;
+};
+
+std::optional<Lanes> lanesUnderPredicate(Step U, Type *Of, unsigned Count) {
+  Value *IsExecuted = U.At.condition(U.I);
+  if (!IsExecuted)
+    return std::nullopt;
+  Value *Mask = U.B.CreateVectorSplat(std::max(Count, 2u), IsExecuted);
+  if (Count == 1)
+    Mask = U.B.CreateInsertElement(Mask, U.B.getFalse(), uint64_t(1));
+  return Lanes{FixedVectorType::get(Of, std::max(Count, 2u)), Mask};
+}
+
+/// Reads a number, or a vector of several, under the instruction's predicate if it has one; null if that is none.
+Value *readMemory(Step U, Type *Of, unsigned Count, Value *From, Align At, bool IsVolatile) {
+  Type *All = Count == 1 ? Of : FixedVectorType::get(Of, Count);
+  if (isPlain(U))
+    return U.B.CreateAlignedLoad(All, From, At, IsVolatile);
+  auto Under = lanesUnderPredicate(U, Of, Count);
+  if (!Under)
+    return nullptr;
+  Value *Read = U.B.CreateMaskedLoad(Under->Type, From, At, Under->Mask, Constant::getNullValue(Under->Type));
+  return Count == 1 ? U.B.CreateExtractElement(Read, uint64_t(0)) : Read;
+}
+
+/// Writes a number, or a vector of several, likewise. Returns whether it could.
+bool writeMemory(Step U, Value *What, unsigned Count, Value *To, Align At, bool IsVolatile) {
+  if (isPlain(U)) {
+    U.B.CreateAlignedStore(What, To, At, IsVolatile);
+    return true;
+  }
+  auto Under = lanesUnderPredicate(U, What->getType()->getScalarType(), Count);
+  if (!Under)
+    return false;
+  Value *All = Count == 1 ? U.B.CreateInsertElement(Constant::getNullValue(Under->Type), What, uint64_t(0)) : What;
+  U.B.CreateMaskedStore(All, To, At, Under->Mask);
+  return true;
+}
 
 bool load(Step U) {
   AccessWords Says(U);
-  if (!Says.AreKnown || !Says.Operation.empty() || U.count() != 2 || !isPlain(U) ||
-      (Says.Order != AtomicOrdering::NotAtomic && Says.Lanes > 1))
+  bool IsAtomic = Says.Order != AtomicOrdering::NotAtomic;
+  if (!Says.AreKnown || !Says.Operation.empty() || U.count() != 2 || (IsAtomic && (Says.Lanes > 1 || !isPlain(U))))
     return false;
   auto To = lanes(U.operand(0), Says.Lanes);
   Type *Of = U.At.type(Says.Type);
-  Value *From = To.empty() ? nullptr : U.At.address(U.operand(1));
+  Value *From = To.empty() ? nullptr : U.At.address(U.operand(1), isShared(U));
   if (!From)
     return false;
-  Align At(Of->getPrimitiveSizeInBits() / 8);
-  Type *All = Says.Lanes == 1 ? Of : FixedVectorType::get(Of, Says.Lanes);
-  LoadInst *Read = U.B.CreateAlignedLoad(All, From, Align(At.value() * Says.Lanes), Says.IsVolatile);
-  if (Says.Order != AtomicOrdering::NotAtomic)
-    Read->setAtomic(Says.Order, Says.scope(U.context()));
+  Align At(Of->getPrimitiveSizeInBits() / 8 * Says.Lanes);
+  Value *Read = readMemory(U, Of, Says.Lanes, From, At, Says.IsVolatile);
+  if (!Read)
+    return false;
+  if (IsAtomic)
+    cast<LoadInst>(Read)->setAtomic(Says.Order, Says.scope(U.context()));
   return all_of(enumerate(To), [&](auto One) {
     Value *Lane = Says.Lanes == 1 ? Read : U.B.CreateExtractElement(Read, One.index());
     return One.value().Is == Operand::Nothing || U.At.write(U.I, One.value(), Lane, isSigned(Says.Type));
@@ -99,12 +145,12 @@ bool load(Step U) {
 
 bool store(Step U) {
   AccessWords Says(U);
-  if (!Says.AreKnown || !Says.Operation.empty() || U.count() != 2 || !isPlain(U) ||
-      (Says.Order != AtomicOrdering::NotAtomic && Says.Lanes > 1))
+  bool IsAtomic = Says.Order != AtomicOrdering::NotAtomic;
+  if (!Says.AreKnown || !Says.Operation.empty() || U.count() != 2 || (IsAtomic && (Says.Lanes > 1 || !isPlain(U))))
     return false;
   auto From = lanes(U.operand(1), Says.Lanes);
   Type *Of = U.At.type(Says.Type);
-  Value *To = From.empty() ? nullptr : U.At.address(U.operand(0));
+  Value *To = From.empty() ? nullptr : U.At.address(U.operand(0), isShared(U));
   if (!To)
     return false;
   Value *What = nullptr;
@@ -118,9 +164,9 @@ bool store(Step U) {
       What = U.B.CreateInsertElement(What ? What : PoisonValue::get(FixedVectorType::get(Of, Says.Lanes)), Lane, Index);
   }
   Align At(Of->getPrimitiveSizeInBits() / 8 * Says.Lanes);
-  StoreInst *Written = U.B.CreateAlignedStore(What, To, At, Says.IsVolatile);
-  if (Says.Order != AtomicOrdering::NotAtomic)
-    Written->setAtomic(Says.Order, Says.scope(U.context()));
+  if (!IsAtomic)
+    return writeMemory(U, What, Says.Lanes, To, At, Says.IsVolatile);
+  U.B.CreateAlignedStore(What, To, At, Says.IsVolatile)->setAtomic(Says.Order, Says.scope(U.context()));
   return true;
 }
 
@@ -132,7 +178,7 @@ bool atomic(Step U) {
   if (!Says.AreKnown || Says.IsVolatile || Says.Lanes != 1 || !isPlain(U) || U.count() != First + 2 + Exchanges)
     return false;
   Type *Of = U.At.type(Says.Type);
-  Value *At = U.At.address(U.operand(First)), *With = U.read(First + 1, Of);
+  Value *At = U.At.address(U.operand(First), isShared(U)), *With = U.read(First + 1, Of);
   AtomicOrdering Order = Says.Order == AtomicOrdering::NotAtomic ? AtomicOrdering::Monotonic : Says.Order;
   if (!At || !With || Of->isHalfTy() || Of->getPrimitiveSizeInBits() < 32)
     return false;
@@ -165,7 +211,47 @@ bool atomic(Step U) {
 
 bool nothing(Step) { return true; }
 
-/// Addresses are those of the generic space; of shared memory, no number of 32 bits stands for one.
+/// Copies the first bytes of a piece of memory, and writes zeros for the others.
+bool copyPadded(Step U, Value *To, Value *From, unsigned Size, Value *Given) {
+  Value *IsExecuted = U.I.Predicate.empty() ? U.B.getTrue() : U.At.condition(U.I);
+  if (!Given || !IsExecuted)
+    return false;
+  SmallVector<Constant *, 16> Numbers;
+  for (unsigned Byte = 0; Byte < Size; ++Byte)
+    Numbers.push_back(U.B.getInt32(Byte));
+  Value *All = U.B.CreateVectorSplat(Size, IsExecuted);
+  Value *IsGiven = U.B.CreateICmpULT(ConstantVector::get(Numbers), U.B.CreateVectorSplat(Size, Given));
+  auto *Bytes = FixedVectorType::get(U.B.getInt8Ty(), Size);
+  Value *Read = U.B.CreateMaskedLoad(Bytes, From, Align(Size), U.B.CreateAnd(All, IsGiven), Constant::getNullValue(Bytes));
+  U.B.CreateMaskedStore(Read, To, Align(Size), All);
+  return true;
+}
+
+/// `cp.async`, which copies where it stands, so that a wait that is missing is not found; what waits does nothing.
+bool copy(Step U) {
+  if (!U.I.has("async"))
+    return false;
+  if (U.I.has("commit_group") || U.I.has("wait_group") || U.I.has("wait_all"))
+    return U.I.Words.size() == 3;
+  bool AreKnown = all_of(drop_begin(U.I.Words), [](StringRef Word) {
+    return Word == "async" || Word == "ca" || Word == "cg" || is_contained(Spaces, Word) ||
+           (Word.starts_with("L2::") && Word != "L2::cache_hint");
+  });
+  if (!AreKnown || !isShared(U) || !U.I.has("global") || U.count() < 3 || U.count() > 4)
+    return false;
+  Value *To = U.At.address(U.operand(0), true), *From = U.At.address(U.operand(1), false);
+  auto *Size = dyn_cast_or_null<ConstantInt>(U.word(2));
+  if (!To || !From || !Size || !is_contained({4u, 8u, 16u}, Size->getZExtValue()))
+    return false;
+  Align At(Size->getZExtValue());
+  if (U.count() == 4)
+    return copyPadded(U, To, From, static_cast<unsigned>(At.value()), U.word(3));
+  auto Words = static_cast<unsigned>(At.value() / 4);
+  Value *Read = readMemory(U, U.B.getInt32Ty(), Words, From, At, false);
+  return Read && writeMemory(U, Read, Words, To, At, false);
+}
+
+/// Addresses are those of the generic space.
 bool convertAddress(Step U) {
   StringRef Name = U.I.Words.back();
   if (Name != "u64" || U.count() != 2 || U.operand(1).Is != Operand::Register)
@@ -280,6 +366,7 @@ constexpr Entry MemoryTable[] = {
     {"prefetch", nothing},
     {"prefetchu", nothing},
     {"nanosleep", nothing},
+    {"cp", copy},
     {"cvta", convertAddress},
     {"bar", barrier},
     {"barrier", barrier},

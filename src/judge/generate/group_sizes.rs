@@ -10,9 +10,11 @@ use kassay_prove::program::{Definition, Op, Program, Region, ValueId};
 
 use super::access_summary::{AccessKind, AccessSummary};
 use super::atomic_counters;
+use super::id_uses::IdUses;
 use super::model::GroupRules;
 use super::pitches;
 use super::polynomial::{Atom, Id, Poly};
+use super::repeated_writes;
 
 /// Upper limit of inferred work-group sizes.
 const LARGEST: u64 = 1024;
@@ -77,6 +79,22 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
             .or_else(|| row_width(summary, d))
             .filter(|n| most.is_none_or(|most| *n <= most));
         rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| tile_widths[usize::from(d)].contains(n)));
+    }
+    let ids = IdUses::of(summary);
+    for d in (0..dims.min(3)).filter_map(|d| u8::try_from(d).ok()) {
+        let known = &mut rules.exactly[usize::from(d)];
+        *known = known.or_else(|| ids.has_one_item(d).then_some(1));
+        rules.one_group[usize::from(d)] = ids.has_one_group(d);
+    }
+    // Halves of a row of so many work-items: a group whose rows share the array has one of them.
+    if halved_from(summary, 0).is_some_and(|n| rules.exactly[0] == Some(n)) {
+        let rows = u8::try_from(dims.min(3)).unwrap_or(3);
+        for d in repeated_writes::of(summary, interface, rows).in_groups.into_iter().filter(|d| *d > 0) {
+            rules.exactly[usize::from(d)].get_or_insert(1);
+        }
+    }
+    if rules.exactly[0].is_none() && ids.has_sub_groups_as_rows() {
+        rules.exactly[0] = rules.sub_group;
     }
     rules
 }

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use kassay_ir::cfg::indices::BlockIndex;
 use kassay_ir::kernel::builtins::{self, Family};
-use kassay_model::condition::{Condition, Quantity};
 use kassay_model::interface::{ArgKind, Interface};
 use kassay_prove::program::{Op, Region, ValueId};
 
-use crate::generate::access_summary::{AccessKind, AccessSummary};
-use crate::generate::polynomial::{Atom, Id, id_of};
+use super::access_summary::{AccessKind, AccessSummary};
+use super::polynomial::{Atom, Id, id_of};
 
 /// What is written, and by which work-items.
 struct Written {
@@ -18,9 +17,17 @@ struct Written {
     dimensions: BTreeSet<u8>,
 }
 
-/// Returns the conditions that groups, or launches, have one work-item in a dimension along which all write the same
-/// places. Of several dimensions that is so of some only: where no id decides the place, the code does not say which.
-pub(super) fn of_repeated_writes(summary: &AccessSummary<'_>, interface: &Interface, dims: u8) -> Vec<Condition> {
+/// Dimensions along which all work-items write the same places.
+pub(super) struct Repeated {
+    /// In memory of the group.
+    pub in_groups: Vec<u8>,
+    /// In memory of the launch.
+    pub in_launch: Vec<u8>,
+}
+
+/// Returns the dimensions along which all work-items of a group, or of the launch, write the same places. Of several
+/// dimensions that is so of some only: where no id decides the place, the code does not say which.
+pub(super) fn of(summary: &AccessSummary<'_>, interface: &Interface, dims: u8) -> Repeated {
     let is_local = |region: Region| match region {
         Region::Variable(index) => summary.program.variables[index].is_local,
         Region::Argument(position) => {
@@ -33,9 +40,7 @@ pub(super) fn of_repeated_writes(summary: &AccessSummary<'_>, interface: &Interf
         summary.accesses.iter().any(|a| a.kind == AccessKind::Atomic && [region, Region::Unknown].contains(&a.region))
     };
     let all = writes(summary);
-    let one = |quantity| Condition::Equal(quantity, Quantity::Constant(1));
-    let mut found = Vec::new();
-    for of_group in [true, false] {
+    let along = |of_group: bool| -> Vec<u8> {
         let is_meant = |written: &&Written| match written.region {
             Some(region) => is_local(region) == of_group,
             None => !of_group,
@@ -43,17 +48,11 @@ pub(super) fn of_repeated_writes(summary: &AccessSummary<'_>, interface: &Interf
         let mine: Vec<&Written> = all.iter().filter(is_meant).collect();
         let decides = |d: u8| mine.iter().any(|written| written.dimensions.contains(&d));
         if mine.iter().any(|written| written.region.is_some_and(is_counted)) || !(0..dims).any(decides) {
-            continue;
+            return Vec::new();
         }
-        let repeated = (0..dims).filter(|d| !decides(*d));
-        // In the first dimension, kernels that write one place are wrong rather than launched with one work-item.
-        found.extend(
-            repeated
-                .filter(|d| of_group || *d > 0)
-                .map(|d| if of_group { one(Quantity::LocalSize(d)) } else { one(Quantity::GlobalSize(d)) }),
-        );
-    }
-    found
+        (0..dims).filter(|d| !decides(*d)).collect()
+    };
+    Repeated { in_groups: along(true), in_launch: along(false) }
 }
 
 fn writes(summary: &AccessSummary<'_>) -> Vec<Written> {

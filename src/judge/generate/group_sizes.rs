@@ -86,15 +86,17 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
         *known = known.or_else(|| ids.has_one_item(d).then_some(1));
         rules.one_group[usize::from(d)] = ids.has_one_group(d);
     }
-    // Halves of a row of so many work-items: a group whose rows share the array has one of them.
-    if halved_from(summary, 0).is_some_and(|n| rules.exactly[0] == Some(n)) {
+    // Halves of a row of so many work-items, or one sub-group for each row: rows that share an array are of one group.
+    let mut has_row = halved_from(summary, 0).is_some_and(|n| rules.exactly[0] == Some(n));
+    if rules.exactly[0].is_none() && ids.has_sub_groups_as_rows() {
+        rules.exactly[0] = rules.sub_group;
+        has_row = rules.sub_group.is_some();
+    }
+    if has_row {
         let rows = u8::try_from(dims.min(3)).unwrap_or(3);
         for d in repeated_writes::of(summary, interface, rows).in_groups.into_iter().filter(|d| *d > 0) {
             rules.exactly[usize::from(d)].get_or_insert(1);
         }
-    }
-    if rules.exactly[0].is_none() && ids.has_sub_groups_as_rows() {
-        rules.exactly[0] = rules.sub_group;
     }
     rules
 }
@@ -152,7 +154,7 @@ fn record_halo(
     // In a flattened multi-dimensional array, other ids contribute the larger steps.
     let (factor, halo) = match rest.as_constant() {
         Some(halo) => (factor, halo),
-        None if rest.0.values().all(|n| *n >= 0) && factor > 1 => (factor, 0),
+        None if rest.0.values().all(|n| *n >= 0) && factor > 1 => (factor, rest.constant_term()),
         None => return,
     };
     let known = halos.entry((extent, d, factor)).or_insert(halo);
@@ -261,12 +263,12 @@ fn is_half_of(program: &Program, half: ValueId, of: ValueId) -> bool {
 }
 
 /// Recognises `group * 16 + lid` and `tile * 16 + lid`: rows of 16 elements that the work-items of a group cover side
-/// by side.
+/// by side. Also `layer * 64 + row * 16 + lid`, where a layer has 4 rows.
 fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
     let id = Atom::Id(Id::Local, d);
     let program = summary.program;
     let row_of = |poly: &Poly| {
-        let (1, rest) = poly.linear_in(id)? else { return None };
+        let (step, rest) = poly.linear_in(id).filter(|(step, _)| *step > 0)?;
         // A global id: a row is as long as the launch, or longer.
         if rest.has(Atom::Id(Id::LocalSize, d)) {
             return None;
@@ -274,12 +276,12 @@ fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
         let sizes = rest.0.iter().filter_map(|(product, n)| {
             let [only] = product[..] else { return None };
             let is_row = match only {
-                Atom::Id(Id::Group, g) => g == d,
-                Atom::Id(Id::Local, other) => other > d,
-                Atom::Value(v) => program.is_counter(v),
+                Atom::Id(Id::Group, g) => g == d && step == 1,
+                Atom::Id(Id::Local, other) => other > d && n % step == 0,
+                Atom::Value(v) => program.is_counter(v) && step == 1,
                 _ => false,
             };
-            u64::try_from(*n).ok().filter(|n| is_row && (2..=LARGEST).contains(n))
+            u64::try_from(n / step).ok().filter(|n| is_row && (2..=LARGEST).contains(n))
         });
         sizes.min()
     };

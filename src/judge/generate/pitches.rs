@@ -183,7 +183,7 @@ fn extent(
         // part, where rows have two.
         column = column.add(&Poly::constant(span(offset, offsets) - 1));
         let scalars = offset.poly.0.iter().filter(|(product, _)| !is_empty && matches!(product[..], [Atom::Arg(..)]));
-        for (at, by) in scalars {
+        for (at, by) in scalars.filter(|(at, _)| at[0] != pitch) {
             let is_part = |o: &Offset| first_part(o, offset) == Some((at[0], *by));
             if offsets.iter().any(is_part) {
                 column = column.add(&Poly::atom(at[0]).times(*by));

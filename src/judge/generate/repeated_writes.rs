@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kassay_ir::cfg::indices::BlockIndex;
 use kassay_ir::kernel::builtins::{self, Family};
 use kassay_model::interface::{ArgKind, Interface};
-use kassay_prove::program::{Op, Region, ValueId};
+use kassay_prove::program::{Op, Program, Region, ValueId};
 
 use super::access_summary::{AccessKind, AccessSummary};
 use super::polynomial::{Atom, Id, id_of};
@@ -13,8 +13,19 @@ use super::polynomial::{Atom, Id, id_of};
 /// What is written, and by which work-items.
 struct Written {
     region: Option<Region>,
-    /// Dimensions whose ids decide where, or who.
-    dimensions: BTreeSet<u8>,
+    /// Ids that decide where, or who.
+    ids: Ids,
+}
+
+/// Ids with their dimensions.
+type Ids = BTreeSet<(Id, u8)>;
+
+/// What tells work-items apart.
+const OF_ITEMS: [Id; 3] = [Id::Global, Id::Local, Id::Group];
+
+/// All ids of some dimensions.
+fn all_of(dimensions: impl Iterator<Item = u8>) -> impl Iterator<Item = (Id, u8)> {
+    dimensions.flat_map(|d| OF_ITEMS.map(|id| (id, d)))
 }
 
 /// Dimensions along which all work-items write the same places.
@@ -23,6 +34,10 @@ pub(super) struct Repeated {
     pub in_groups: Vec<u8>,
     /// In memory of the launch.
     pub in_launch: Vec<u8>,
+    /// Whether a dimension's ids are in nothing but checks that they do not exceed something, and these alone say how large
+    /// a launch is there: of all ids of work-items, and of those of groups.
+    pub only_checked: Vec<u8>,
+    pub groups_only_checked: Vec<u8>,
 }
 
 /// Returns the dimensions along which all work-items of a group, or of the launch, write the same places. Of several
@@ -46,13 +61,60 @@ pub(super) fn of(summary: &AccessSummary<'_>, interface: &Interface, dims: u8) -
             None => !of_group,
         };
         let mine: Vec<&Written> = all.iter().filter(is_meant).collect();
-        let decides = |d: u8| mine.iter().any(|written| written.dimensions.contains(&d));
+        let decides = |d: u8| mine.iter().any(|written| written.ids.iter().any(|(_, of)| *of == d));
         if mine.iter().any(|written| written.region.is_some_and(is_counted)) || !(0..dims).any(decides) {
             return Vec::new();
         }
         (0..dims).filter(|d| !decides(*d)).collect()
     };
-    Repeated { in_groups: along(true), in_launch: along(false) }
+    let used = used(summary, &all);
+    let is_used = |ids: &[Id], d: u8| ids.iter().any(|id| used.contains(&(*id, d)));
+    Repeated {
+        in_groups: along(true),
+        in_launch: along(false),
+        only_checked: (0..dims).filter(|d| !is_used(&OF_ITEMS, *d)).collect(),
+        groups_only_checked: (0..dims)
+            .filter(|d| !is_used(&[Id::Global, Id::Group], *d) && is_used(&[Id::Local], *d))
+            .collect(),
+    }
+}
+
+/// Returns the ids that decide what is read or written, where, and by whom.
+fn used(summary: &AccessSummary<'_>, writes: &[Written]) -> Ids {
+    let program = summary.program;
+    let mut found: Ids = writes.iter().flat_map(|written| written.ids.iter().copied()).collect();
+    for access in &summary.accesses {
+        found.extend(deciding(summary, access.block));
+        for value in [Some(access.pointer), access.number].into_iter().flatten() {
+            found.extend(ids_of(summary, value).into_iter().filter(|_| !is_own_memory(access.region)));
+        }
+    }
+    // What is stored, returned by a read of an image, or passed on to an atomic.
+    for (_, instruction) in program.instructions() {
+        let is_passed = match &instruction.op {
+            Op::Store | Op::AtomicRmw(_) | Op::CompareExchange => true,
+            Op::Call(_, base) => id_of(base).is_none(),
+            _ => false,
+        };
+        for value in instruction.operands.iter().filter(|_| is_passed) {
+            let direct = summary.sources(*value).into_iter().filter_map(|source| asked(program, source));
+            found.extend(direct);
+        }
+    }
+    found
+}
+
+fn is_own_memory(region: Region) -> bool {
+    matches!(region, Region::Private(_))
+}
+
+/// Returns the id that a call asks for; `None` if the value is something else.
+fn asked(program: &Program, value: ValueId) -> Option<(Id, u8)> {
+    let instruction = program.instruction(value)?;
+    let Op::Call(_, base) = &instruction.op else { return None };
+    let id = id_of(base).filter(|id| OF_ITEMS.contains(id))?;
+    let dimension = instruction.operands.first().and_then(|d| program.constant(*d))?;
+    Some((id, u8::try_from(dimension).ok()?))
 }
 
 fn writes(summary: &AccessSummary<'_>) -> Vec<Written> {
@@ -62,25 +124,25 @@ fn writes(summary: &AccessSummary<'_>) -> Vec<Written> {
         if matches!(access.region, Region::Private(_)) {
             continue;
         }
-        let mut dimensions = deciding(summary, access.block);
+        let mut ids = deciding(summary, access.block);
         for value in [Some(access.pointer), access.number].into_iter().flatten() {
-            dimensions.extend(dimensions_of(summary, value));
+            ids.extend(ids_of(summary, value));
         }
-        all.push(Written { region: Some(access.region), dimensions });
+        all.push(Written { region: Some(access.region), ids });
     }
     for (block, instruction) in program.instructions() {
         if matches!(&instruction.op, Op::Call(_, base) if builtins::family(base) == Some(Family::ImageWrite)) {
-            let mut dimensions = deciding(summary, block);
-            dimensions.extend(instruction.operands.iter().flat_map(|value| dimensions_of(summary, *value)));
-            all.push(Written { region: None, dimensions });
+            let mut ids = deciding(summary, block);
+            ids.extend(instruction.operands.iter().flat_map(|value| ids_of(summary, *value)));
+            all.push(Written { region: None, ids });
         }
     }
     all
 }
 
-/// Returns the dimensions whose ids decide whether a block is executed. That ids do not exceed a scalar says only how
-/// large launches are.
-fn deciding(summary: &AccessSummary<'_>, block: BlockIndex) -> BTreeSet<u8> {
+/// Returns the ids that decide whether a block is executed. That ids do not exceed a scalar says only how large launches
+/// are.
+fn deciding(summary: &AccessSummary<'_>, block: BlockIndex) -> Ids {
     let mut found = BTreeSet::new();
     for fact in &summary.facts.blocks[block] {
         let is_size = |atom: Atom| matches!(atom, Atom::Arg(..) | Atom::Id(Id::GlobalSize, _));
@@ -89,10 +151,10 @@ fn deciding(summary: &AccessSummary<'_>, block: BlockIndex) -> BTreeSet<u8> {
         }
         for atom in fact.lhs.atoms().chain(fact.rhs.atoms()) {
             match atom {
-                Atom::Id(Id::Global | Id::Local | Id::Group, d) => {
-                    found.insert(d);
+                Atom::Id(id @ (Id::Global | Id::Local | Id::Group), d) => {
+                    found.insert((id, d));
                 }
-                Atom::Value(value) => found.extend(dimensions_of(summary, value)),
+                Atom::Value(value) => found.extend(ids_of(summary, value)),
                 Atom::Id(..) | Atom::Arg(..) => {}
             }
         }
@@ -100,35 +162,32 @@ fn deciding(summary: &AccessSummary<'_>, block: BlockIndex) -> BTreeSet<u8> {
     found
 }
 
-/// Returns the dimensions on whose ids a value depends; all of them where it comes from memory or from what is no id.
-fn dimensions_of(summary: &AccessSummary<'_>, value: ValueId) -> BTreeSet<u8> {
+/// Returns the ids on which a value depends; all of them where it comes from memory or from what is no id.
+fn ids_of(summary: &AccessSummary<'_>, value: ValueId) -> Ids {
     let program = summary.program;
     let mut found = BTreeSet::new();
     for source in summary.sources(value) {
         let Some(instruction) = program.instruction(source) else { continue };
         match &instruction.op {
             Op::Call(_, base) => match id_of(base) {
-                Some(Id::Global | Id::Local | Id::Group) => {
-                    let dimension = instruction.operands.first().and_then(|d| program.constant(*d));
-                    match dimension.and_then(|d| u8::try_from(d).ok()) {
-                        Some(d) => found.extend([d]),
-                        None => found.extend(0..3),
-                    }
-                }
+                Some(Id::Global | Id::Local | Id::Group) => match asked(program, source) {
+                    Some(id) => found.extend([id]),
+                    None => found.extend(all_of(0..3)),
+                },
                 Some(_) => {}
                 // Sub-groups go along the first dimension first.
-                None if base.starts_with("get_sub_group") => found.extend([0]),
-                None if instruction.operands.is_empty() => found.extend(0..3),
+                None if base.starts_with("get_sub_group") => found.extend([(Id::Local, 0)]),
+                None if instruction.operands.is_empty() => found.extend(all_of(0..3)),
                 None => {}
             },
-            Op::AtomicRmw(_) | Op::CompareExchange => found.extend(0..3),
-            Op::Load if summary.loaded_from(source).is_some() => found.extend(0..3),
+            Op::AtomicRmw(_) | Op::CompareExchange => found.extend(all_of(0..3)),
+            Op::Load if summary.loaded_from(source).is_some() => found.extend(all_of(0..3)),
             Op::Load => {
                 let region = summary.symbols.address(instruction.operands[0]).region;
                 let is_by_value =
                     matches!(region, Region::Argument(position) if program.by_value[position as usize].is_some());
                 if !is_by_value {
-                    found.extend(0..3);
+                    found.extend(all_of(0..3));
                 }
             }
             _ => {}

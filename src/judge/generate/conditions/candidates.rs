@@ -273,6 +273,8 @@ impl Finder<'_, '_> {
         // The code may rely on several rows of work-items.
         let is_open = |d: &u8| groups.exactly[usize::from(*d)].is_none_or(|n| n == 1);
         all.extend(repeated.in_groups.into_iter().filter(is_open).map(|d| one(Quantity::LocalSize(d))));
+        all.extend(repeated.only_checked.into_iter().map(|d| one(Quantity::GlobalSize(d))));
+        all.extend(repeated.groups_only_checked.into_iter().map(|d| one(Quantity::Groups(d))));
         // In the first dimension, kernels that write one place are wrong rather than launched with one work-item.
         all.extend(repeated.in_launch.into_iter().filter(|d| *d > 0).map(|d| one(Quantity::GlobalSize(d))));
         let literals = self.literals();

@@ -88,7 +88,7 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
     }
     // Halves of a row of so many work-items, or one sub-group for each row: rows that share an array are of one group.
     let mut has_row = halved_from(summary, 0).is_some_and(|n| rules.exactly[0] == Some(n));
-    if rules.exactly[0].is_none() && ids.has_sub_groups_as_rows() {
+    if rules.exactly[0].is_none() && ids.has_one_sub_group() {
         rules.exactly[0] = rules.sub_group;
         has_row = rules.sub_group.is_some();
     }

@@ -18,6 +18,7 @@ pub(super) struct IdUses {
     /// An id is read in a dimension that is not constant.
     is_open: bool,
     has_sub_group_place: bool,
+    /// The number of a sub-group, or of how many there are.
     has_sub_group_number: bool,
 }
 
@@ -29,7 +30,7 @@ impl IdUses {
         for (_, instruction) in program.instructions().filter(|(_, i)| needed.contains(&i.result)) {
             let Op::Call(_, base) = &instruction.op else { continue };
             found.has_sub_group_place |= base == "get_sub_group_local_id";
-            found.has_sub_group_number |= base == "get_sub_group_id";
+            found.has_sub_group_number |= base == "get_sub_group_id" || base == "get_num_sub_groups";
             if id_of(base).is_some() {
                 match asked(program, instruction.result) {
                     Some(id) => found.read.extend([id]),
@@ -70,12 +71,12 @@ impl IdUses {
             && (self.reads(&[Id::Local], dimension) || !self.compares(&[Id::LocalSize], dimension))
     }
 
-    /// Whether the sub-groups of a group lie along its second dimension: only that tells them apart.
-    pub(super) fn has_sub_groups_as_rows(&self) -> bool {
+    /// Whether a row of a group is one sub-group: the code tells rows apart, or groups, but not the sub-groups of a row.
+    pub(super) fn has_one_sub_group(&self) -> bool {
         self.has_sub_group_place
             && !self.has_sub_group_number
             && !self.reads(&[Id::Local], 0)
-            && self.reads(&[Id::Local], 1)
+            && (self.reads(&[Id::Local], 1) || !self.reads(&[Id::Global], 0))
     }
 }
 

@@ -151,6 +151,9 @@ fn extent(
     pitch: Atom,
     outer: &[Atom],
 ) -> Option<Poly> {
+    // Where a check keeps what the pitch multiplies below another scalar, that is the length of the row: rows step by it.
+    let facts = &summary.facts.blocks[offset.block];
+    let is_length = |other: &Atom| facts.iter().any(|f| f.rhs.has(*other) && f.lhs.has(pitch));
     let is_along = |term: &&Term<'_>| {
         let is_lower = || match term.pitches[..] {
             [] => true,
@@ -159,6 +162,7 @@ fn extent(
         };
         term.product != row.product
             && !term.pitches.contains(&pitch)
+            && !term.pitches.iter().any(is_length)
             && term.factor > 0
             && if outer.is_empty() { is_lower() } else { term.pitches == outer }
     };

@@ -55,7 +55,8 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
     if counts { Contents::TripCounts } else { Contents::Data }
 }
 
-/// Recognises `if (lid < ends[i] - ends[i - 1])`: work-items up to the number of places between two neighbouring elements.
+/// Recognises `if (lid < ends[i] - ends[i - 1])`: as many work-items as there are places between two neighbouring
+/// elements.
 fn bounds_by_difference(summary: &AccessSummary<'_>, position: u32) -> bool {
     let program = summary.program;
     let place = |atom: Atom| match atom {

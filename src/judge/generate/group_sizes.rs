@@ -1,5 +1,5 @@
-//! Infers which work-group sizes a kernel supports, from static local arrays, constants in its index arithmetic, and
-//! loops that halve the group.
+//! Infers which work-group sizes a kernel supports, from static local arrays, constants in its index arithmetic, loops
+//! that halve the group, and the ids that it reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 

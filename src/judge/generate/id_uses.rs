@@ -1,5 +1,5 @@
-//! Tells which ids a kernel reads. Where it reads only the group's id in a dimension, or only the local id, hosts launch
-//! groups of one work-item there, or one group: several would do the same again.
+//! Tells which ids a kernel reads. Where it reads only the group's id in a dimension, or only the local id, hosts
+//! launch groups of one work-item there, or one group: several would do the same again.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -71,7 +71,8 @@ impl IdUses {
             && (self.reads(&[Id::Local], dimension) || !self.compares(&[Id::LocalSize], dimension))
     }
 
-    /// Whether a row of a group is one sub-group: the code tells rows apart, or groups, but not the sub-groups of a row.
+    /// Whether a row of a group is one sub-group: the code tells rows apart, or groups, but not the sub-groups of a
+    /// row.
     pub(super) fn has_one_sub_group(&self) -> bool {
         self.has_sub_group_place
             && !self.has_sub_group_number
@@ -88,7 +89,8 @@ fn asked(program: &Program, call: ValueId) -> Option<(Id, u8)> {
     Some((id_of(base)?, u8::try_from(dimension).ok()?))
 }
 
-/// Returns the sizes that a check compares which is the same for all work-items, and does not only count a loop's turns.
+/// Returns the sizes that a check compares which is the same for all work-items, and does not only count a loop's
+/// turns.
 fn compared_sizes(summary: &AccessSummary<'_>, fact: &Fact) -> Vec<(Id, u8)> {
     let mut sizes = Vec::new();
     let mut note = |(id, d): (Id, u8)| match id {

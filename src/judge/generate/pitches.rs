@@ -151,7 +151,8 @@ fn extent(
     pitch: Atom,
     outer: &[Atom],
 ) -> Option<Poly> {
-    // Where a check keeps what the pitch multiplies below another scalar, that is the length of the row: rows step by it.
+    // Where a check keeps what the pitch multiplies below another scalar, that is the length of the row: rows step by
+    // it.
     let facts = &summary.facts.blocks[offset.block];
     let is_length = |other: &Atom| facts.iter().any(|f| f.rhs.has(*other) && f.lhs.has(pitch));
     let is_along = |term: &&Term<'_>| {

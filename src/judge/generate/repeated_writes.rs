@@ -1,4 +1,5 @@
-//! Finds dimensions along which all work-items write the same places: hosts have one work-item there.
+//! Finds dimensions along which all work-items write the same places, or whose ids are only checked: hosts have one
+//! work-item there.
 
 use std::collections::BTreeSet;
 
@@ -28,15 +29,15 @@ fn all_of(dimensions: impl Iterator<Item = u8>) -> impl Iterator<Item = (Id, u8)
     dimensions.flat_map(|d| OF_ITEMS.map(|id| (id, d)))
 }
 
-/// Dimensions along which all work-items write the same places.
+/// Dimensions along which all work-items write the same places, or that tell none of them apart.
 pub(super) struct Repeated {
     /// In memory of the group.
     pub in_groups: Vec<u8>,
     /// In memory of the launch.
     pub in_launch: Vec<u8>,
-    /// Whether a dimension's ids are in nothing but checks that they do not exceed something, and these alone say how large
-    /// a launch is there: of all ids of work-items, and of those of groups.
+    /// No id of the dimension is read but in checks that it does not exceed something.
     pub only_checked: Vec<u8>,
+    /// The same of the ids that tell groups apart, where the local one is read otherwise.
     pub groups_only_checked: Vec<u8>,
 }
 
@@ -140,8 +141,8 @@ fn writes(summary: &AccessSummary<'_>) -> Vec<Written> {
     all
 }
 
-/// Returns the ids that decide whether a block is executed. That ids do not exceed a scalar says only how large launches
-/// are.
+/// Returns the ids that decide whether a block is executed. That ids do not exceed a scalar says only how large
+/// launches are.
 fn deciding(summary: &AccessSummary<'_>, block: BlockIndex) -> Ids {
     let mut found = BTreeSet::new();
     for fact in &summary.facts.blocks[block] {

@@ -273,11 +273,16 @@ fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
         if rest.has(Atom::Id(Id::LocalSize, d)) {
             return None;
         }
+        // Rows of the launch, not of the group.
+        let is_global = |d: u8| {
+            let ids = [Atom::Id(Id::Group, d), Atom::Id(Id::LocalSize, d)];
+            rest.0.keys().any(|product| ids.iter().all(|id| product.contains(id)))
+        };
         let sizes = rest.0.iter().filter_map(|(product, n)| {
             let [only] = product[..] else { return None };
             let is_row = match only {
                 Atom::Id(Id::Group, g) => g == d && step == 1,
-                Atom::Id(Id::Local, other) => other > d && n % step == 0,
+                Atom::Id(Id::Local, other) => other > d && n % step == 0 && !is_global(other),
                 Atom::Value(v) => program.is_counter(v) && step == 1,
                 _ => false,
             };

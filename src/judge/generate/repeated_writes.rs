@@ -11,6 +11,9 @@ use kassay_prove::program::{Op, Program, Region, ValueId};
 use super::access_summary::{AccessKind, AccessSummary};
 use super::polynomial::{Atom, Id, id_of};
 
+/// Values that are visited on the way to what a value is computed from.
+const MAX_SOURCES: usize = 2048;
+
 /// What is written, and by which work-items.
 struct Written {
     region: Option<Region>,
@@ -167,7 +170,7 @@ fn deciding(summary: &AccessSummary<'_>, block: BlockIndex) -> Ids {
 fn ids_of(summary: &AccessSummary<'_>, value: ValueId) -> Ids {
     let program = summary.program;
     let mut found = BTreeSet::new();
-    for source in summary.sources(value) {
+    for source in sources(summary, value) {
         let Some(instruction) = program.instruction(source) else { continue };
         match &instruction.op {
             Op::Call(_, base) => match id_of(base) {
@@ -195,4 +198,44 @@ fn ids_of(summary: &AccessSummary<'_>, value: ValueId) -> Ids {
         }
     }
     found
+}
+
+/// Returns the values from which a value is computed, of vectors only the components that matter: coordinates that are
+/// kept together are not computed from each other.
+fn sources(summary: &AccessSummary<'_>, start: ValueId) -> Vec<ValueId> {
+    let program = summary.program;
+    let mut seen: BTreeSet<(ValueId, Option<i64>)> = BTreeSet::new();
+    let mut todo = vec![(start, None)];
+    let mut found = Vec::new();
+    while let Some((value, lane)) = todo.pop() {
+        if seen.len() >= MAX_SOURCES || !seen.insert((value, lane)) {
+            continue;
+        }
+        if let Some(taken) = lane.and_then(|lane| program.lane(value, lane)) {
+            todo.push((taken, None));
+            continue;
+        }
+        let Some(instruction) = program.instruction(value) else { continue };
+        let operands = &instruction.operands;
+        match (&instruction.op, lane) {
+            (Op::Extract, _) if operands.len() == 2 && program.constant(operands[1]).is_some() => {
+                todo.push((operands[0], program.constant(operands[1])));
+            }
+            // Component by component.
+            (Op::Phi(_) | Op::Binary(_) | Op::Copy, Some(_)) => {
+                todo.extend(operands.iter().map(|operand| (*operand, lane)));
+            }
+            (op, _) if is_pure(op) => {
+                found.push(value);
+                todo.extend(operands.iter().map(|operand| (*operand, None)));
+            }
+            _ => found.extend(summary.sources(value)),
+        }
+    }
+    found
+}
+
+/// Whether a value is computed from its operands alone.
+fn is_pure(op: &Op) -> bool {
+    matches!(op, Op::Phi(_) | Op::Binary(_) | Op::Copy | Op::Cast(_) | Op::Select | Op::Compare(_) | Op::Address { .. })
 }

@@ -87,8 +87,11 @@ pub fn scalars(
     seed: u64,
 ) -> Scalars {
     let mut found = Scalars::new();
+    let mut divisors = 0u64..;
     for (i, scalar) in (0u64..).zip(&model.scalars) {
-        let number = unconstrained_value(scalar, i, variant, mix(seed, variant * 64 + i));
+        // Among its kind, so that products of several divisors stay small.
+        let ordinal = if scalar.role == Role::Divisor { divisors.next().unwrap_or(i) } else { i };
+        let number = unconstrained_value(scalar, ordinal, variant, mix(seed, variant * 64 + i));
         found.insert((scalar.arg, scalar.offset), number);
     }
     for _ in 0..ROUNDS {

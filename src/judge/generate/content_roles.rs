@@ -7,7 +7,7 @@ use kassay_suite::launch::ResolvedRange;
 use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::intervals::IntervalAnalysis;
 use super::model::Contents;
-use super::polynomial::{Atom, Poly};
+use super::polynomial::{Atom, Id, Poly};
 
 /// Addresses that stay below this many bytes whatever a buffer holds need no care.
 const HARMLESS: i128 = 1 << 16;
@@ -37,15 +37,51 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
         }
         counts |= ends;
     }
-    for access in &summary.accesses {
-        if let Some(contents) = indices_role(summary, access, position) {
-            return contents;
+    if bounds_by_difference(summary, position) {
+        return Contents::Offsets;
+    }
+    let mut roles = summary.accesses.iter().filter_map(|access| indices_role(summary, access, position));
+    if let Some(mut first) = roles.next() {
+        let is_distinct = |contents: &Contents| matches!(contents, Contents::Indices { distinct: true, .. });
+        if let Contents::Indices { distinct, .. } = &mut first {
+            // Something may be read by an index before something else is written by it.
+            *distinct |= roles.any(|contents| is_distinct(&contents));
         }
+        return first;
     }
     if let Some(target) = target_by_tiles(summary, position) {
         return Contents::Indices { target, scale: 1, distinct: false, room: Some(FEW) };
     }
     if counts { Contents::TripCounts } else { Contents::Data }
+}
+
+/// Recognises `if (lid < ends[i] - ends[i - 1])`: as many work-items as there are places between two neighbouring
+/// elements.
+fn bounds_by_difference(summary: &AccessSummary<'_>, position: u32) -> bool {
+    let program = summary.program;
+    let place = |atom: Atom| match atom {
+        Atom::Value(v) if summary.loaded_from(v) == Some(position) => {
+            summary.accesses.iter().find(|access| access.id == v).map(|access| &access.offset)
+        }
+        _ => None,
+    };
+    let is_difference = |poly: &Poly| {
+        let term = |sign: i128| {
+            let mut terms = poly.0.iter().filter(|(product, n)| product.len() == 1 && **n == sign);
+            terms.find_map(|(product, _)| place(product[0]))
+        };
+        match (term(1), term(-1)) {
+            (Some(end), Some(start)) => end.sub(start).as_constant().is_some_and(|apart| apart > 0),
+            _ => false,
+        }
+    };
+    let is_computed = |v: &ValueId| program.shape(*v).is_int() && is_difference(&summary.symbols.poly(*v));
+    let is_of_item = |poly: &Poly| poly.atoms().any(|atom| matches!(atom, Atom::Id(Id::Global | Id::Local, _)));
+    let comes_from_difference = |poly: &Poly| {
+        is_difference(poly)
+            || poly.atoms().any(|a| matches!(a, Atom::Value(v) if summary.sources(v).iter().any(is_computed)))
+    };
+    summary.facts.all().any(|(_, fact)| !fact.is_equal && is_of_item(&fact.lhs) && comes_from_difference(&fact.rhs))
 }
 
 /// Returns the role of the contents as indices, if the address of this access depends on them.

@@ -213,7 +213,9 @@ impl Evolution<'_, '_> {
     fn child(&mut self, parent: &Solution, step: fn(&mut ChaCha8Rng) -> f64) -> Solution {
         let mut solution = parent.clone();
         for d in 0..self.model().dims as usize {
-            solution.groups[d] = self.stepped(solution.groups[d], MAX_GROUPS.max(solution.groups[d]));
+            if !self.model().groups.one_group[d] {
+                solution.groups[d] = self.stepped(solution.groups[d], MAX_GROUPS.max(solution.groups[d]));
+            }
             let rules = &self.model().groups;
             let (is_fixed, powers) = (rules.required.is_some() || rules.exactly[d].is_some(), rules.power_of_two);
             let most = rules.at_most[d].unwrap_or(MAX_LOCAL_SIZE).min(MAX_LOCAL_SIZE).max(solution.local[d]);

@@ -38,6 +38,17 @@ const LARGEST_TOTAL: u64 = 512;
 /// Numbers of work-groups in launches with several, by number of dimensions.
 const GROUPS: [[u64; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 2, 2]];
 
+/// Returns the sizes of such a table for the dimensions in which groups have several work-items, as if there were no
+/// others.
+fn spread(model: &KernelModel, dims: usize, table: &[[u64; 3]; 3]) -> [u64; 3] {
+    let is_open = |d: &usize| model.groups.required.is_some() || model.groups.exactly[*d] != Some(1);
+    let open: Vec<usize> = (0..dims).filter(is_open).collect();
+    let mut sizes = [1; 3];
+    let wanted = table[open.len().clamp(1, 3) - 1];
+    open.into_iter().zip(wanted).for_each(|(d, size)| sizes[d] = size);
+    sizes
+}
+
 /// Returns the work-group size closest to `wanted` that fits the kernel. `full`: as large as arrays of fixed
 /// size allow.
 fn fit_local_size(model: &KernelModel, wanted: [u64; 3], full: bool) -> [u64; 3] {
@@ -83,16 +94,22 @@ pub fn of_groups(model: &KernelModel, local: [u64; 3], groups: [u64; 3], name: &
     }
 }
 
+/// Returns the numbers of work-groups of launches with several.
+fn several(model: &KernelModel) -> [u64; 3] {
+    let table = GROUPS[model.dims as usize - 1];
+    std::array::from_fn(|d| if model.groups.one_group[d] { 1 } else { table[d] })
+}
+
 /// Returns the geometries to try: one group, several, two larger ones, and the smallest group possible.
 pub fn choices(model: &KernelModel) -> Vec<Geometry> {
-    let at = model.dims as usize - 1;
-    let small = fit_local_size(model, SMALL[at], false);
-    let large = fit_local_size(model, LARGE[at], true);
+    let dims = model.dims as usize;
+    let small = fit_local_size(model, spread(model, dims, &SMALL), false);
+    let large = fit_local_size(model, spread(model, dims, &LARGE), true);
     let least = fit_local_size(model, [1; 3], false);
     let two = std::array::from_fn(|d| if d == 0 { 2 } else { 1 });
     let mut all = vec![
         of_groups(model, small, [1; 3], "one group"),
-        of_groups(model, small, GROUPS[at], "several groups"),
+        of_groups(model, small, several(model), "several groups"),
         of_groups(model, large, two, "large groups"),
         of_groups(model, least, [1; 3], "least group"),
     ];
@@ -108,12 +125,11 @@ pub fn choices(model: &KernelModel) -> Vec<Geometry> {
 /// Returns a geometry whose last work-groups in each dimension are smaller (OpenCL API 3.0, 5.8), if the kernel may be
 /// launched like that.
 pub fn uneven(model: &KernelModel) -> Option<Geometry> {
-    let at = model.dims as usize - 1;
-    let local = fit_local_size(model, SMALL[at], false);
+    let local = fit_local_size(model, spread(model, model.dims as usize, &SMALL), false);
     if model.interface.uniform_groups || local == [1; 3] {
         return None;
     }
-    let mut geometry = of_groups(model, local, GROUPS[at], "a smaller group at the end");
+    let mut geometry = of_groups(model, local, several(model), "a smaller group at the end");
     // Devices may form the sub-groups of a ragged row otherwise than the simulator.
     let whole = usize::from(model.dims > 1 && model.groups.sub_group.is_some());
     for (global, local) in geometry.range.global.iter_mut().zip(local).take(model.dims as usize).skip(whole) {
@@ -171,7 +187,7 @@ pub fn fixed(model: &KernelModel, range: &NdRange) -> Result<Geometry> {
     }
     let local = range.local.or(model.groups.required).unwrap_or_else(|| {
         let fits = |d: usize| {
-            let most = fit_local_size(model, LARGE[2.min(range.dims as usize - 1)], true)[d];
+            let most = fit_local_size(model, spread(model, (range.dims as usize).clamp(1, 3), &LARGE), true)[d];
             let divides =
                 |n: &u64| range.global[d].is_multiple_of(*n) && (!model.groups.power_of_two || n.is_power_of_two());
             let has_whole = |n: &u64| d > 0 || model.groups.of_whole_sub_groups(*n) == *n;

@@ -1,5 +1,5 @@
-//! Infers which work-group sizes a kernel supports, from static local arrays, constants in its index arithmetic, and
-//! loops that halve the group.
+//! Infers which work-group sizes a kernel supports, from static local arrays, constants in its index arithmetic, loops
+//! that halve the group, and the ids that it reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,11 @@ use kassay_prove::program::{Definition, Op, Program, Region, ValueId};
 
 use super::access_summary::{AccessKind, AccessSummary};
 use super::atomic_counters;
+use super::id_uses::IdUses;
 use super::model::GroupRules;
 use super::pitches;
 use super::polynomial::{Atom, Id, Poly};
+use super::repeated_writes;
 
 /// Upper limit of inferred work-group sizes.
 const LARGEST: u64 = 1024;
@@ -78,6 +80,24 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface, dims: u32) -> Gr
             .filter(|n| most.is_none_or(|most| *n <= most));
         rules.exactly[usize::from(d)] = found.or_else(|| most.filter(|n| tile_widths[usize::from(d)].contains(n)));
     }
+    let ids = IdUses::of(summary);
+    for d in (0..dims.min(3)).filter_map(|d| u8::try_from(d).ok()) {
+        let known = &mut rules.exactly[usize::from(d)];
+        *known = known.or_else(|| ids.has_one_item(d).then_some(1));
+        rules.one_group[usize::from(d)] = ids.has_one_group(d);
+    }
+    // Halves of a row of so many work-items, or one sub-group for each row: rows that share an array are of one group.
+    let mut has_row = halved_from(summary, 0).is_some_and(|n| rules.exactly[0] == Some(n));
+    if rules.exactly[0].is_none() && ids.has_one_sub_group() {
+        rules.exactly[0] = rules.sub_group;
+        has_row = rules.sub_group.is_some();
+    }
+    if has_row {
+        let rows = u8::try_from(dims.min(3)).unwrap_or(3);
+        for d in repeated_writes::of(summary, interface, rows).in_groups.into_iter().filter(|d| *d > 0) {
+            rules.exactly[usize::from(d)].get_or_insert(1);
+        }
+    }
     rules
 }
 
@@ -134,7 +154,7 @@ fn record_halo(
     // In a flattened multi-dimensional array, other ids contribute the larger steps.
     let (factor, halo) = match rest.as_constant() {
         Some(halo) => (factor, halo),
-        None if rest.0.values().all(|n| *n >= 0) && factor > 1 => (factor, 0),
+        None if rest.0.values().all(|n| *n >= 0) && factor > 1 => (factor, rest.constant_term()),
         None => return,
     };
     let known = halos.entry((extent, d, factor)).or_insert(halo);
@@ -243,25 +263,30 @@ fn is_half_of(program: &Program, half: ValueId, of: ValueId) -> bool {
 }
 
 /// Recognises `group * 16 + lid` and `tile * 16 + lid`: rows of 16 elements that the work-items of a group cover side
-/// by side.
+/// by side. Also `layer * 64 + row * 16 + lid`, where a layer has 4 rows.
 fn row_width(summary: &AccessSummary<'_>, d: u8) -> Option<u64> {
     let id = Atom::Id(Id::Local, d);
     let program = summary.program;
     let row_of = |poly: &Poly| {
-        let (1, rest) = poly.linear_in(id)? else { return None };
+        let (step, rest) = poly.linear_in(id).filter(|(step, _)| *step > 0)?;
         // A global id: a row is as long as the launch, or longer.
         if rest.has(Atom::Id(Id::LocalSize, d)) {
             return None;
         }
+        // Rows of the launch, not of the group.
+        let is_global = |d: u8| {
+            let ids = [Atom::Id(Id::Group, d), Atom::Id(Id::LocalSize, d)];
+            rest.0.keys().any(|product| ids.iter().all(|id| product.contains(id)))
+        };
         let sizes = rest.0.iter().filter_map(|(product, n)| {
             let [only] = product[..] else { return None };
             let is_row = match only {
-                Atom::Id(Id::Group, g) => g == d,
-                Atom::Id(Id::Local, other) => other > d,
-                Atom::Value(v) => program.is_counter(v),
+                Atom::Id(Id::Group, g) => g == d && step == 1,
+                Atom::Id(Id::Local, other) => other > d && n % step == 0 && !is_global(other),
+                Atom::Value(v) => program.is_counter(v) && step == 1,
                 _ => false,
             };
-            u64::try_from(*n).ok().filter(|n| is_row && (2..=LARGEST).contains(n))
+            u64::try_from(n / step).ok().filter(|n| is_row && (2..=LARGEST).contains(n))
         });
         sizes.min()
     };

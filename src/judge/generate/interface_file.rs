@@ -180,12 +180,16 @@ fn range_text(model: &KernelModel, out: &mut String) {
     }
     for d in 0..dims {
         match (rules.exactly[d], rules.at_most[d]) {
+            (Some(1), _) => drop(writeln!(out, "# It counts on 1 work-item of a group in dimension {d}.")),
             (Some(n), _) => drop(writeln!(out, "# It counts on {n} work-items of a group in dimension {d}.")),
             (None, Some(n)) => {
                 let _ = writeln!(out, "# It has room for {n} work-items of a group in dimension {d}.");
             }
             (None, None) => {}
         }
+    }
+    for d in (0..dims).filter(|d| rules.one_group[*d]) {
+        let _ = writeln!(out, "# It counts on one work-group in dimension {d}.");
     }
     if rules.power_of_two {
         out.push_str("# It counts on work-groups of a power of two.\n");

@@ -133,10 +133,14 @@ impl IntervalAnalysis<'_, '_> {
                     (Some(mask), _) | (_, Some(mask)) if mask >= 0 => (0, mask),
                     _ => (0, operand(0).1.max(operand(1).1)),
                 },
-                Opcode::LLVMURem => (0, (operand(1).1 - 1).max(0)),
+                Opcode::LLVMURem => {
+                    let ((low, high), most) = (operand(0), (operand(1).1 - 1).max(0));
+                    // No remainder exceeds what is divided.
+                    (0, if low >= 0 { most.min(high) } else { most })
+                }
                 Opcode::LLVMSRem => {
-                    let most = (operand(1).1 - 1).max(0);
-                    if operand(0).0 < 0 { (-most, most) } else { (0, most) }
+                    let ((low, high), most) = (operand(0), (operand(1).1 - 1).max(0));
+                    if low < 0 { (-most, most) } else { (0, most.min(high)) }
                 }
                 Opcode::LLVMUDiv | Opcode::LLVMSDiv => {
                     let by = operand(1).0.max(1);

@@ -80,6 +80,9 @@ impl Mutator<'_> {
         let model = self.model();
         let rules = &model.groups;
         for d in 0..3 {
+            if rules.one_group[d] {
+                groups[d] = 1;
+            }
             local[d] = match rules.required.map(|r| r[d]).or(rules.exactly[d]) {
                 Some(fixed) => fixed,
                 None => local[d].clamp(1, rules.at_most[d].unwrap_or(most_of_group).min(most_of_group)),

@@ -138,6 +138,8 @@ pub struct GroupRules {
     pub at_most: [Option<u64>; 3],
     /// Loops step by such a part of the group's size that it has to be a multiple of this.
     pub multiple_of: [Option<u64>; 3],
+    /// Nothing tells work-groups apart in the dimension, so that a launch has one of them there.
+    pub one_group: [bool; 3],
     /// A loop halves or doubles its way through the work-group.
     pub power_of_two: bool,
     /// How many work-items the sub-groups have, if the kernel uses them.

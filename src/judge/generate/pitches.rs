@@ -77,7 +77,7 @@ struct Term<'a> {
 
 /// Returns lower bounds of the scalar that nothing checks: with less, rows would overlap.
 pub(super) fn lower_bounds(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Atom) -> Vec<LowerBound> {
-    let mut all = Vec::new();
+    let mut all = parts_apart(summary, offsets, scalar);
     for offset in offsets {
         let terms = terms(summary, &offset.poly);
         for row in &terms {
@@ -103,6 +103,44 @@ pub(super) fn lower_bounds(summary: &AccessSummary<'_>, offsets: &[Offset], scal
     all
 }
 
+/// Returns by which scalar, and how often, the second of two writes to the same memory lies behind the first.
+fn first_part(first: &Offset, second: &Offset) -> Option<(Atom, i128)> {
+    if first.region != second.region || !first.is_written || !second.is_written {
+        return None;
+    }
+    let apart = second.poly.sub(&first.poly);
+    let (product, by) = apart.0.first_key_value().filter(|(_, by)| apart.0.len() == 1 && **by > 0)?;
+    match product[..] {
+        [scalar @ Atom::Arg(..)] => Some((scalar, *by)),
+        _ => None,
+    }
+}
+
+/// Returns lower bounds of the scalar by which two parts of a row are apart: the first one ends before the second.
+fn parts_apart(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Atom) -> Vec<LowerBound> {
+    let mut all = Vec::new();
+    for (first, second) in offsets.iter().flat_map(|first| offsets.iter().map(move |second| (first, second))) {
+        let Some((_, coefficient)) = first_part(first, second).filter(|(by, _)| *by == scalar) else { continue };
+        // Rows with a pitch of their own are as far apart as both parts are long.
+        let is_row = |term: &Term<'_>| {
+            let is_later = |atom: &Atom| matches!(atom, Atom::Id(Id::Group, _) | Atom::Id(Id::Global, 1..));
+            term.pitches.iter().any(|pitch| matches!(pitch, Atom::Arg(..))) && term.index.iter().all(is_later)
+        };
+        let along = terms(summary, &first.poly);
+        let along = along.iter().filter(|term| term.factor > 0 && !is_row(term));
+        let row = Poly(along.map(|term| (term.product.clone(), term.factor)).collect());
+        let facts = summary.facts.blocks[first.block].iter().chain(&summary.facts.blocks[second.block]);
+        let is_kept = facts
+            .into_iter()
+            .any(|f| f.rhs.has(scalar) && f.lhs.atoms().any(|a| !is_uniform(summary, a, DEPTH) && row.has(a)));
+        if !is_kept && !row.has(scalar) && grows(&row, summary, 3) {
+            let extent = row.add(&Poly::constant(i128::from(first.bytes.max(1)) - 1));
+            all.push(LowerBound { extent, coefficient, rest: Poly::default(), is_hard: true, is_start: false });
+        }
+    }
+    all
+}
+
 /// Returns the last byte of a row that is accessed: the terms of the offset that go along the row, and the bytes of the
 /// access. `outer`: the factors of the row's product other than the pitch and its index. `None` if nothing goes along
 /// it.
@@ -113,6 +151,10 @@ fn extent(
     pitch: Atom,
     outer: &[Atom],
 ) -> Option<Poly> {
+    // Where a check keeps what the pitch multiplies below another scalar, that is the length of the row: rows step by
+    // it.
+    let facts = &summary.facts.blocks[offset.block];
+    let is_length = |other: &Atom| facts.iter().any(|f| f.rhs.has(*other) && f.lhs.has(pitch));
     let is_along = |term: &&Term<'_>| {
         let is_lower = || match term.pitches[..] {
             [] => true,
@@ -121,6 +163,7 @@ fn extent(
         };
         term.product != row.product
             && !term.pitches.contains(&pitch)
+            && !term.pitches.iter().any(is_length)
             && term.factor > 0
             && if outer.is_empty() { is_lower() } else { term.pitches == outer }
     };
@@ -141,8 +184,16 @@ fn extent(
         return None;
     }
     if outer.is_empty() && offset.is_written {
-        // What work-items write beside each other, in one access or in several, belongs to the row.
+        // What work-items write beside each other, in one access or in several, belongs to the row; so does its other
+        // part, where rows have two.
         column = column.add(&Poly::constant(span(offset, offsets) - 1));
+        let scalars = offset.poly.0.iter().filter(|(product, _)| !is_empty && matches!(product[..], [Atom::Arg(..)]));
+        for (at, by) in scalars.filter(|(at, _)| at[0] != pitch) {
+            let is_part = |o: &Offset| first_part(o, offset) == Some((at[0], *by));
+            if offsets.iter().any(is_part) {
+                column = column.add(&Poly::atom(at[0]).times(*by));
+            }
+        }
     }
     Some(column)
 }

@@ -13,7 +13,7 @@ use kassay_suite::scalar_layout;
 use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::model::{ArgModel, Contents, KernelModel, LowerBound, Role, ScalarModel};
 use super::polynomial::Atom;
-use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, pitches, scalar_bounds};
+use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, id_uses, pitches, scalar_bounds};
 use crate::coverage::build::KernelUnderTest;
 
 /// Infers the model of a kernel from its promoted form.
@@ -291,34 +291,10 @@ fn buffer_role(summary: &AccessSummary<'_>, position: u32) -> Role {
     }
 }
 
-/// Returns values that affect control flow or memory. Excludes unused lanes of id vectors, which SPIR-V produces.
-pub(super) fn needed(program: &Program) -> HashSet<ValueId> {
-    let ends = program.blocks.iter().filter_map(|code| match &code.end {
-        End::Branch { condition, .. } => Some(*condition),
-        End::Switch { value, .. } => Some(*value),
-        _ => None,
-    });
-    let has_effect = |op: &Op| match op {
-        Op::Call(_, base) => super::polynomial::id_of(base).is_none(),
-        _ => matches!(op, Op::Load | Op::Store | Op::AtomicRmw(_) | Op::CompareExchange | Op::Other),
-    };
-    let effects = program.instructions().filter(|(_, i)| has_effect(&i.op)).map(|(_, i)| i.result);
-    let mut todo: Vec<ValueId> = ends.chain(effects).collect();
-    let mut found = HashSet::new();
-    while let Some(value) = todo.pop() {
-        if found.insert(value)
-            && let Some(instruction) = program.instruction(value)
-        {
-            todo.extend(program.read_by(instruction));
-        }
-    }
-    found
-}
-
 /// Returns the number of dimensions in which the kernel queries ids, or that its required work-group size has.
 fn dims(program: &Program, required: Option<[u64; 3]>) -> u32 {
     let mut dims = 1;
-    let needed = needed(program);
+    let needed = id_uses::needed(program);
     for (_, instruction) in program.instructions().filter(|(_, i)| needed.contains(&i.result)) {
         if let Op::Call(_, base) = &instruction.op
             && super::polynomial::id_of(base).is_some()
@@ -381,10 +357,14 @@ fn preconditions(
     for d in 0..3 {
         match (groups.exactly[d], groups.at_most[d]) {
             _ if groups.required.is_some() => {}
+            (Some(1), _) => all.push(format!("a work-group has 1 work-item in dimension {d}")),
             (Some(n), _) => all.push(format!("a work-group has {n} work-items in dimension {d}")),
             (None, Some(n)) => all.push(format!("a work-group has at most {n} work-items in dimension {d}")),
             (None, None) => {}
         }
+    }
+    for d in (0..3).filter(|d| groups.one_group[*d]) {
+        all.push(format!("there is one work-group in dimension {d}"));
     }
     for (d, of) in groups.multiple_of.iter().enumerate().filter_map(|(d, of)| Some((d, (*of)?))) {
         all.push(format!("a work-group's size in dimension {d} is a multiple of {of}"));

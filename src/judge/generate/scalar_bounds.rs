@@ -1,6 +1,7 @@
 //! Bounds of scalars: lower ones from what is compared with them, laid out by them or counted down from them; upper
 //! ones from arrays of fixed size.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use kassay_ir::cfg::indices::BlockIndex;
@@ -91,7 +92,10 @@ pub fn lower_bounds(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Ato
     pitches::lower_bounds(summary, offsets, scalar).into_iter().for_each(&mut push);
     // `a[(n - 1 - k) * w + x]`, where nothing keeps k below n
     for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_) | Region::Variable(_))) {
-        for (coefficient, rest) in counted_down(&access.offset, scalar) {
+        // `for (x = w - r; x < w; x++) … a[x - r - 1]`: the loop's first turn counts down from w.
+        let first = start_of(&access.offset, summary).map(|offset| within_row(&offset)).filter(|o| *o != access.offset);
+        let counted = counted_down(&access.offset, scalar);
+        for (coefficient, rest) in counted.into_iter().chain(first.iter().flat_map(|o| counted_down(o, scalar))) {
             let down: Vec<Atom> = rest.0.iter().filter(|(_, n)| **n < 0).flat_map(|(p, _)| p.iter().copied()).collect();
             let is_number = |a: &Atom| !matches!(a, Atom::Value(v) if !summary.program.is_counter(*v));
             let is_kept = |f: &Rc<Fact>| f.rhs.has(scalar) && down.iter().any(|a| f.lhs.has(*a));
@@ -103,6 +107,13 @@ pub fn lower_bounds(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Ato
         }
     }
     all
+}
+
+/// Returns the offset without the rows that it skips; all of it, if it counts rows down.
+fn within_row(offset: &Poly) -> Poly {
+    let (rows, along): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        offset.0.iter().map(|(product, n)| (product.clone(), *n)).partition(|(product, _)| product.len() > 1);
+    if rows.values().all(|n| *n > 0) { Poly(along) } else { offset.clone() }
 }
 
 /// Returns rows or elements that an offset counts downwards from the scalar: coefficient of the scalar, and the

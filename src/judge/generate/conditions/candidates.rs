@@ -7,14 +7,14 @@ use kassay_ir::llvm::Opcode;
 use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
 use kassay_prove::program::{Op, Region, ValueId};
 
-use super::dimensions;
 use super::known::integers_of;
 use crate::generate::access_summary::{Access, AccessSummary};
 use crate::generate::atomic_counters;
+use crate::generate::id_uses::IdUses;
 use crate::generate::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::generate::pitches::{self, Offset};
 use crate::generate::polynomial::{Atom, Id, Poly, id_of};
-use crate::generate::roles;
+use crate::generate::repeated_writes;
 
 /// Scalars that are compared with each other, at most.
 const MAX_SCALARS: usize = 12;
@@ -37,7 +37,7 @@ pub struct Candidates {
 
 /// Returns the candidates. `fixed`: the sizes of launches are given.
 pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) -> Candidates {
-    let mut ids = ids_read(summary);
+    let mut ids = IdUses::of(summary).read().clone();
     // Sub-groups lie along the first dimension of a group.
     ids.extend(model.groups.sub_group.map(|_| (Id::Local, 0)));
     let finder = Finder { model, summary, ids, guards: guards(summary) };
@@ -58,19 +58,6 @@ pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) 
     single.sort_by_cached_key(|condition| (condition.strength(), constant(condition), condition.to_string()));
     single.retain(|condition| seen.insert(condition.to_string()));
     Candidates { single, joint }
-}
-
-/// Returns the ids and sizes on which memory or control flow depends, with their dimensions.
-fn ids_read(summary: &AccessSummary<'_>) -> BTreeSet<(Id, u8)> {
-    let program = summary.program;
-    let needed = roles::needed(program);
-    let id = |op: &Op, operands: &[ValueId]| {
-        let Op::Call(_, base) = op else { return None };
-        let dimension = operands.first().and_then(|d| program.constant(*d)).and_then(|d| u8::try_from(d).ok())?;
-        Some((id_of(base)?, dimension))
-    };
-    let calls = program.instructions().filter(|(_, i)| needed.contains(&i.result));
-    calls.filter_map(|(_, i)| id(&i.op, &i.operands)).collect()
 }
 
 /// Returns scalars and dimensions whose ids the code compares with them: it is made for launches that exceed the
@@ -281,11 +268,22 @@ impl Finder<'_, '_> {
             all.push(Condition::OneWorkItem);
             return all;
         }
-        all.extend(dimensions::of_repeated_writes(self.summary, &self.model.interface, self.dimensions().end));
+        let groups = &self.model.groups;
+        let repeated = repeated_writes::of(self.summary, &self.model.interface, self.dimensions().end);
+        // The code may rely on several rows of work-items.
+        let is_open = |d: &u8| groups.exactly[usize::from(*d)].is_none_or(|n| n == 1);
+        all.extend(repeated.in_groups.into_iter().filter(is_open).map(|d| one(Quantity::LocalSize(d))));
+        all.extend(repeated.only_checked.into_iter().map(|d| one(Quantity::GlobalSize(d))));
+        all.extend(repeated.groups_only_checked.into_iter().map(|d| one(Quantity::Groups(d))));
+        // In the first dimension, kernels that write one place are wrong rather than launched with one work-item.
+        all.extend(repeated.in_launch.into_iter().filter(|d| *d > 0).map(|d| one(Quantity::GlobalSize(d))));
         let literals = self.literals();
         for d in self.dimensions() {
             let (global, local, group) =
                 (self.reads(&[Id::Global], d), self.reads(&[Id::Local], d), self.reads(&[Id::Group], d));
+            if self.reads(&[Id::GlobalSize, Id::LocalSize, Id::Groups], d) {
+                all.push(Condition::AtLeast(Quantity::GlobalSize(d), Quantity::Constant(2)));
+            }
             match (global, local, group) {
                 (false, false, false) => all.push(one(Quantity::GlobalSize(d))),
                 (false, false, true) => all.push(one(Quantity::LocalSize(d))),
@@ -294,10 +292,13 @@ impl Finder<'_, '_> {
             }
             if local || (global && self.reads(&[Id::LocalSize, Id::Group], d)) {
                 // A smaller group than the arrays have room for, or than the code checks for, hides what others do.
-                let most = self.model.groups.at_most[usize::from(d)];
+                let most = groups.at_most[usize::from(d)];
                 let is_whole = |n: &&i64| most.is_none_or(|most| i64::try_from(most) == Ok(**n));
                 let literal = |n: &i64| Condition::Equal(Quantity::LocalSize(d), Quantity::Constant(*n));
-                let sizes = literals.iter().filter(is_whole).filter(|n| !self.is_checked(**n, d));
+                // Smaller groups would have sub-groups that go on in the next row.
+                let whole = groups.sub_group.filter(|_| d == 0).and_then(|n| i64::try_from(n).ok());
+                let has_whole = |n: &&i64| whole.is_none_or(|of| **n % of == 0);
+                let sizes = literals.iter().filter(is_whole).filter(has_whole).filter(|n| !self.is_checked(**n, d));
                 all.extend(sizes.map(literal));
                 all.push(Condition::PowerOfTwo(Quantity::LocalSize(d)));
             }

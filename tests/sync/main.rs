@@ -10,6 +10,7 @@ mod common;
 mod device_races;
 mod fault_variants;
 mod findings;
+mod lengths;
 mod proofs;
 mod repairs;
 mod scheduling;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::causes::Cause;
-use super::proofs::Proof;
+use super::proofs::{Length, Proof, ProvedLaunches};
 use super::repairs::Repair;
 pub use super::scope::Scope;
 use super::set::{InSet, SetResult};
@@ -42,6 +42,9 @@ pub struct CheckResult {
     /// What is proved for launches that were not run; empty with `--no-prove`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proofs: Vec<Proof>,
+    /// How many elements buffers need, of those of which that is proved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lengths: Vec<Length>,
     /// With `--fix` or `--write`: changes of the source that mend findings, and why others cannot be mended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
@@ -533,6 +536,10 @@ pub struct Amplification {
     pub property_integrity_inputs: Vec<String>,
     /// What each of these inputs influences, and where.
     pub why_not: Vec<String>,
+    /// What proofs add: launches of which it is proved that no work-items race and barriers converge, for all values of
+    /// all inputs; null if that is not proved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proved: Option<ProvedLaunches>,
 }
 
 /// Numbers of findings, inputs, launches and barriers.
@@ -568,6 +575,7 @@ mod tests {
             barriers: Vec::new(),
             amplification: None,
             proofs: Vec::new(),
+            lengths: Vec::new(),
             repairs: Vec::new(),
             condition: None,
             first_pass: None,

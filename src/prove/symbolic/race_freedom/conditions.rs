@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kassay_model::condition::{Condition, IndexBuffer, Quantity};
+use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
 use kassay_model::interface::{ArgKind, Type};
 
 use super::kernel::Kernel;
@@ -64,16 +64,33 @@ pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integer
     })
 }
 
+/// The value of a quantity as instructions have it: unsigned scalars are the signed numbers of their bits.
+pub fn as_encoded(
+    quantity: &Quantity,
+    kernel: &Kernel<'_>,
+    launch: &Launch,
+    integers: &mut Integers,
+) -> Option<Polynomial> {
+    match quantity {
+        Quantity::Scalar(scalar) => signed(scalar, kernel, integers).map(|(value, _)| value),
+        _ => number(quantity, kernel, launch, integers),
+    }
+}
+
+/// A scalar as the signed number of its bits, and how many they are.
+fn signed(scalar: &ScalarArgument, kernel: &Kernel<'_>, integers: &mut Integers) -> Option<(Polynomial, u32)> {
+    let param = *kernel.program.params.get(scalar.position as usize)?;
+    let Kind::Int(bits @ 2..=64) = kernel.program.shape(param).kind else { return None };
+    let name = scalar_name(scalar.position, scalar.offset, bits);
+    Some((integers.symbol(&name, Range::signed(bits)), bits))
+}
+
+/// The value of a quantity, where it is an integer of the launch.
 fn number(quantity: &Quantity, kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Option<Polynomial> {
     Some(match quantity {
         Quantity::Constant(n) => Polynomial::constant(i128::from(*n)),
         Quantity::Scalar(scalar) => {
-            let param = *kernel.program.params.get(scalar.position as usize)?;
-            let bits = match kernel.program.shape(param).kind {
-                Kind::Int(bits @ 2..=64) => bits,
-                _ => return None,
-            };
-            let value = integers.symbol(&scalar_name(scalar.position, scalar.offset, bits), Range::signed(bits));
+            let (value, bits) = signed(scalar, kernel, integers)?;
             match is_unsigned(kernel, scalar.position) {
                 true => integers.unsigned_value(&value, bits),
                 false => value,
@@ -94,7 +111,7 @@ fn number(quantity: &Quantity, kernel: &Kernel<'_>, launch: &Launch, integers: &
 }
 
 /// Whether the source calls an argument unsigned.
-fn is_unsigned(kernel: &Kernel<'_>, position: u32) -> bool {
+pub fn is_unsigned(kernel: &Kernel<'_>, position: u32) -> bool {
     let arg = kernel.interface.args.get(position as usize);
     arg.is_some_and(|a| matches!(&a.kind, ArgKind::Value(Type::Scalar(scalar)) if !scalar.is_signed()))
 }

@@ -16,6 +16,9 @@
 //!   the same loops, from values that are the same. Loads are taken to be so up to the first race; of all races of an
 //!   execution, the first is not missed.
 //!
+//! How many elements buffers need is asked like bounds of arrays (`lengths`), for guesses at what values are at most
+//! (`greatest`).
+//!
 //! What is always assumed: buffers of different arguments do not overlap, unless the program says that they may; a
 //! launch has as many dimensions as the kernel reads ids of, and its groups have one size; sizes, offsets and ids are
 //! below 2^31.
@@ -25,10 +28,12 @@ mod conditions;
 mod copies;
 mod encode;
 mod graph;
+mod greatest;
 mod invariant;
 mod invariants;
 mod kernel;
 mod launch;
+mod lengths;
 mod questions;
 mod scope;
 mod segments;
@@ -47,6 +52,7 @@ pub use self::accesses::Unsupported;
 use self::graph::NodeId;
 use self::invariant::Invariant;
 use self::kernel::Kernel;
+pub use self::lengths::{Length, lengths, reads_offset};
 pub use self::questions::{Doubt, Site};
 use self::questions::{Question, Setting};
 pub use self::scope::{Scope, Shape};

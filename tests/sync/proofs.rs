@@ -28,6 +28,8 @@ struct Generator {
     left: usize,
     /// Whether all work-items come here.
     together: bool,
+    /// Counters around that double or halve.
+    powers: Vec<usize>,
 }
 
 impl Generator {
@@ -39,13 +41,15 @@ impl Generator {
     fn number(&mut self, depth: usize) -> String {
         let plain = self.random.random_range(0..10) < 4 || depth == 0;
         if plain {
-            let mut all = vec!["g", "g", "l", "l", "w", "ls", "gs", "n", "m", "1", "2", "3", "4", "8", "-1", "t"];
+            let mut all = vec!["g", "g", "l", "l", "w", "ls", "gs", "n", "m", "1", "2", "3", "4", "8", "-1", "t", "f"];
             let counters: Vec<String> = (0..self.loops).map(|i| format!("i{i}")).collect();
             all.extend(counters.iter().map(String::as_str));
             return self.pick(&all);
         }
         let (a, b) = (self.number(depth - 1), self.number(depth - 1));
-        match self.random.random_range(0..16) {
+        match self.random.random_range(0..19) {
+            16 => format!("({a} & ({} - 1))", self.power()),
+            17..=18 => format!("({a} {} {})", self.pick(&["&", "|", "^"]), self.power()),
             0..=3 => format!("({a} + {b})"),
             4 => format!("({a} - {b})"),
             5..=6 => format!("({a} * {b})"),
@@ -58,6 +62,14 @@ impl Generator {
             13 => format!("({} ? {a} : {b})", self.condition(depth - 1)),
             14 => format!("({})({a})", self.pick(&["uchar", "char", "ushort", "uint"])),
             _ => format!("({a} ^ {})", self.random.random_range(0..4)),
+        }
+    }
+
+    /// A power of two, mostly.
+    fn power(&mut self) -> String {
+        match self.powers.choose(&mut self.random) {
+            Some(i) => format!("i{i}"),
+            None => self.pick(&["4", "2", "(1 << m)", "n"]),
         }
     }
 
@@ -77,8 +89,9 @@ impl Generator {
 
     fn place(&mut self) -> String {
         let index = self.number(2);
-        let memory = self.pick(&["a", "a", "s", "s", "b"]);
+        let memory = self.pick(&["a", "a", "s", "s", "b", "u", "v"]);
         match memory.as_str() {
+            "u" | "v" => format!("{memory}[({index}) & 31]"),
             "s" => format!("s[({index}) & 63]"),
             memory => format!("{memory}[{index}]"),
         }
@@ -124,7 +137,28 @@ impl Generator {
         }
         self.left -= 1;
         let deep = self.depth > 2;
-        match self.random.random_range(0..16) {
+        match self.random.random_range(0..19) {
+            16 => {
+                let turn = self.pick(&["f = 1 - f;", "f ^= 1;", "{ local int *o = u; u = v; v = o; }"]);
+                self.line(&turn);
+            }
+            17..=18 if !deep && self.loops < 3 => {
+                let i = self.loops;
+                let head = self.pick(&[
+                    "for (int I = 4; I > 0; I >>= 1)",
+                    "for (uint I = 8; I > 0; I /= 2)",
+                    "for (int I = 1; I < (n & 15); I *= 2)",
+                    "for (uint I = 1; I < 9; I <<= 1)",
+                    // None is a power of two.
+                    "for (int I = 6; I > 0; I >>= 1)",
+                    "for (int I = ls; I > 0; I /= 2)",
+                ]);
+                self.loops += 1;
+                self.powers.push(i);
+                self.block(&head.replace('I', &format!("i{i}")), true);
+                self.powers.pop();
+                self.loops -= 1;
+            }
             14 if self.together => {
                 self.line("{");
                 self.depth += 1;
@@ -192,11 +226,12 @@ impl Generator {
 /// A kernel of its seed.
 fn kernel(seed: u64) -> String {
     let random = ChaCha8Rng::seed_from_u64(seed);
-    let mut generator = Generator { random, text: String::new(), depth: 0, loops: 0, left: 14, together: true };
+    let mut generator =
+        Generator { random, text: String::new(), depth: 0, loops: 0, left: 14, together: true, powers: Vec::new() };
     generator.text.push_str(
         "kernel void k(global int *a0, global const int *b0, int n, int m) {\n    local int s[64];\n    \
          int g = get_global_id(0), l = get_local_id(0), w = get_group_id(0), ls = get_local_size(0), gs = \
-         get_global_size(0), x = 0, t = 0;\n    global int *a = a0 + 4096;\n    global const int *b = b0 + 4096;\n",
+         get_global_size(0), x = 0, t = 0, f = 0;\n    local int *u = s, *v = s + 32;\n    global int *a = a0 + 4096;\n    global const int *b = b0 + 4096;\n",
     );
     while generator.left > 0 {
         generator.statement();
@@ -260,7 +295,51 @@ const WITHIN: Claim = (Property::RaceFreedom, Some(Scope::IntraGroup));
 
 /// Kernels that race, diverge or leave an array in some launch, each by one of the ways to overlook it: the property that
 /// does not hold (in both scopes, or in one), and what its proof has to assume if there is one.
-const SUBTLE: [(&str, &str, Claim, &str); 23] = [
+const SUBTLE: [(&str, &str, Claim, &str); 29] = [
+    (
+        "halves of what is no power of two",
+        "kernel void k(local int *s) { uint l = get_local_id(0); for (uint g = get_local_size(0) / 2; g > 0; g >>= 1) { uint \
+         low = 2 * l - (l & (g - 1)); s[low] = s[low + g]; barrier(CLK_LOCAL_MEM_FENCE); } }",
+        WITHIN,
+        "",
+    ),
+    (
+        "halves of the code that are no power of two",
+        "kernel void k(global int *a) { int l = get_local_id(0); for (int g = 12; g > 0; g >>= 1) { int low = 2 * l - (l & \
+         (g - 1)); a[low] = a[low + g]; barrier(CLK_GLOBAL_MEM_FENCE); } }",
+        WITHIN,
+        "",
+    ),
+    (
+        "both of a pair",
+        "kernel void k(global int *a) { int l = get_local_id(0); for (int g = 4; g > 0; g >>= 1) { a[l ^ g] = a[l]; \
+         barrier(CLK_GLOBAL_MEM_FENCE); } }",
+        WITHIN,
+        "",
+    ),
+    (
+        "rows that turn in some iterations only",
+        "kernel void k(global int *a, global int *b, int n) { global int *from = a, *to = b; int l = get_local_id(0), m = \
+         get_local_size(0); for (int i = 0; i < n; i++) { to[l] = from[(l + 1) % m]; barrier(CLK_GLOBAL_MEM_FENCE); if (i \
+         != 1) { global int *o = from; from = to; to = o; } } for (int i = 0; i < n; i++) { to[l] = from[(l + 1) % m]; \
+         global int *o = from; from = to; to = o; } }",
+        WITHIN,
+        "",
+    ),
+    (
+        "turns that each work-item takes for itself",
+        "kernel void k(global int *a, int n) { int l = get_local_id(0), f = 0; for (int i = 0; i < l; i++) f = 1 - f; a[l + \
+         f] = l; }",
+        WITHIN,
+        "",
+    ),
+    (
+        "a turn that is no turn",
+        "kernel void k(global int *a, int n) { int l = get_local_id(0), f = 0; for (int i = 0; i < n; i++) { a[f * l] = l; \
+         barrier(CLK_GLOBAL_MEM_FENCE); f = 1 - f; } }",
+        WITHIN,
+        "",
+    ),
     (
         "a conversion between iterations",
         "kernel void k(global int *a, int n) { int p = n; for (int j = 0; j < 3; j++) { if (p != n - j) a[0] = \

@@ -8,6 +8,7 @@ use kassay_model::interface::Interface;
 use super::accesses::{Access, Base, Memory, Mode, Unsupported, accesses, counts, memory_of};
 use super::copies::Copies;
 use super::graph::{Graph, NodeId};
+use super::powers::Powers;
 use super::uniformity::Uniformity;
 use crate::program::ids::{Id, id_of};
 use crate::program::{Definition, End, Instruction, Op, Program, Region, ValueId};
@@ -19,6 +20,7 @@ pub struct Kernel<'p> {
     pub graph: Graph,
     pub uniformity: Uniformity,
     pub copies: Copies,
+    pub powers: Powers,
     /// By block and instruction.
     accesses: Vec<Vec<Vec<Access>>>,
     /// Objects that it may write.
@@ -63,6 +65,7 @@ impl<'p> Kernel<'p> {
             graph,
             uniformity,
             copies,
+            powers: Powers::of(program),
             accesses: all,
             written,
             relevant,

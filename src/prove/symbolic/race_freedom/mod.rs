@@ -34,6 +34,7 @@ mod invariants;
 mod kernel;
 mod launch;
 mod lengths;
+mod powers;
 mod questions;
 mod scope;
 mod segments;

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
-use kassay_model::interface::{ArgKind, Type};
+use kassay_model::condition::{Condition, IndexBuffer, Quantity};
+use kassay_model::interface::{ArgKind, Scalar, Type};
 
 use super::kernel::Kernel;
 use super::launch::Launch;
+use super::scalars;
 use crate::program::ids::Id;
 use crate::program::{Kind, Op, Region};
-use crate::solve::integers::{Fact, Integers, Polynomial, Range};
+use crate::solve::integers::{Fact, Integers, Polynomial};
 
 /// Largest number of conditions of each kind that several scalars may be part of.
 const MAX_OF_A_KIND: usize = 40;
@@ -21,11 +22,10 @@ const LEAST_GLOBAL: i64 = 64;
 /// Largest number of elements of a row that a work-item may be meant to have, and how many such numbers are tried.
 const MOST_ELEMENTS_EACH: i64 = 16;
 const MAX_FACTORS: usize = 4;
-
-/// The symbol of an integer of `bits` bits in an argument that is passed by value; `offset` is in bytes.
-pub fn scalar_name(position: u32, offset: u64, bits: u32) -> String {
-    format!("argument {position}+{offset}, {bits} bits")
-}
+/// Most numbers of the code, and scalars, that are tried as limits of each other.
+const MAX_SMALL: usize = 6;
+/// By how much limits of scalars are less plain than they are weak.
+const OF_LIMITS: u32 = 65;
 
 /// The condition as a fact, where it is one about sizes and scalars.
 pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Option<Fact> {
@@ -53,8 +53,18 @@ pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integer
             integers.at_most(&covered, &outer)
         }
         Condition::Distinct(buffer) => {
-            let start = format!("contents of {:?},", Region::Argument(buffer.position));
-            Fact::all(integers.injective(|name| name.starts_with(&start)))
+            let elements = elements(kernel, buffer)?;
+            Fact::all(integers.injective(|name| name == elements))
+        }
+        Condition::Rising(buffer) => {
+            let elements = elements(kernel, buffer)?;
+            let is_signed = element(kernel, buffer.position)?.is_signed();
+            Fact::all(integers.rising(|name| name == elements, is_signed))
+        }
+        Condition::MultipleOf(a, Quantity::Constant(n @ 1..)) => {
+            let a = value(a, integers)?;
+            let rest = integers.divide(&a, &Polynomial::constant(i128::from(*n))).1;
+            integers.equal(&rest, &Polynomial::default())
         }
         Condition::All(several) => {
             let all: Option<Vec<Fact>> = several.iter().map(|c| fact(c, kernel, launch, integers)).collect();
@@ -72,26 +82,23 @@ pub fn as_encoded(
     integers: &mut Integers,
 ) -> Option<Polynomial> {
     match quantity {
-        Quantity::Scalar(scalar) => signed(scalar, kernel, integers).map(|(value, _)| value),
+        Quantity::Scalar(scalar) => scalars::signed(scalar, kernel, integers).map(|(value, _)| value),
         _ => number(quantity, kernel, launch, integers),
     }
 }
 
-/// A scalar as the signed number of its bits, and how many they are.
-fn signed(scalar: &ScalarArgument, kernel: &Kernel<'_>, integers: &mut Integers) -> Option<(Polynomial, u32)> {
-    let param = *kernel.program.params.get(scalar.position as usize)?;
-    let Kind::Int(bits @ 2..=64) = kernel.program.shape(param).kind else { return None };
-    let name = scalar_name(scalar.position, scalar.offset, bits);
-    Some((integers.symbol(&name, Range::signed(bits)), bits))
-}
-
 /// The value of a quantity, where it is an integer of the launch.
-fn number(quantity: &Quantity, kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Option<Polynomial> {
+pub fn number(
+    quantity: &Quantity,
+    kernel: &Kernel<'_>,
+    launch: &Launch,
+    integers: &mut Integers,
+) -> Option<Polynomial> {
     Some(match quantity {
         Quantity::Constant(n) => Polynomial::constant(i128::from(*n)),
         Quantity::Scalar(scalar) => {
-            let (value, bits) = signed(scalar, kernel, integers)?;
-            match is_unsigned(kernel, scalar.position) {
+            let (value, bits) = scalars::signed(scalar, kernel, integers)?;
+            match scalars::is_unsigned(kernel, scalar) {
                 true => integers.unsigned_value(&value, bits),
                 false => value,
             }
@@ -108,27 +115,6 @@ fn number(quantity: &Quantity, kernel: &Kernel<'_>, launch: &Launch, integers: &
             integers.multiply(&a, &b)
         }
     })
-}
-
-/// Whether the source calls an argument unsigned.
-pub fn is_unsigned(kernel: &Kernel<'_>, position: u32) -> bool {
-    let arg = kernel.interface.args.get(position as usize);
-    arg.is_some_and(|a| matches!(&a.kind, ArgKind::Value(Type::Scalar(scalar)) if !scalar.is_signed()))
-}
-
-/// The scalars on which addresses, branches or barriers depend.
-fn scalars(kernel: &Kernel<'_>) -> Vec<Quantity> {
-    let program = kernel.program;
-    let is_scalar = |position: &usize| {
-        let value = program.params[*position];
-        let shape = program.shape(value);
-        kernel.is_relevant(value) && shape.is_int() && matches!(shape.kind, Kind::Int(8..=64))
-    };
-    let quantity = |position: usize| {
-        let name = kernel.interface.args.get(position).map(|a| a.display_name());
-        Quantity::scalar(position as u32, name.unwrap_or_else(|| position.to_string()))
-    };
-    (0..program.params.len()).filter(is_scalar).map(quantity).collect()
 }
 
 /// Numbers of elements of the arrays that are indexed.
@@ -161,8 +147,22 @@ fn literals(kernel: &Kernel<'_>) -> Vec<i64> {
 pub fn quantities(kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Vec<(Quantity, Polynomial)> {
     let dimensions = (0..3u8).filter(|d| kernel.dimensions[usize::from(*d)]);
     let sizes = dimensions.flat_map(|d| [Quantity::LocalSize(d), Quantity::Groups(d)]);
-    let all = sizes.chain(scalars(kernel));
+    let all = sizes.chain(scalars::relevant(kernel));
     all.filter_map(|quantity| Some((quantity.clone(), number(&quantity, kernel, launch, integers)?))).collect()
+}
+
+/// The integers that a buffer holds, if they are.
+fn element(kernel: &Kernel<'_>, position: u32) -> Option<Scalar> {
+    match kernel.interface.args.get(position as usize)?.kind {
+        ArgKind::Buffer { element: Some(Type::Scalar(scalar)), .. } if !scalar.is_float() => Some(scalar),
+        _ => None,
+    }
+}
+
+/// The name of the function that loads of elements of a buffer are, if nobody writes it.
+fn elements(kernel: &Kernel<'_>, buffer: &IndexBuffer) -> Option<String> {
+    let bits = 8 * element(kernel, buffer.position)?.size();
+    Some(format!("contents of {:?}, {bits} bits", Region::Argument(buffer.position)))
 }
 
 /// Buffers of integers whose contents addresses depend on.
@@ -170,14 +170,14 @@ fn index_buffers(kernel: &Kernel<'_>) -> Vec<IndexBuffer> {
     let program = kernel.program;
     let mut positions = BTreeSet::new();
     for (_, instruction) in program.instructions() {
-        let is_integer = matches!(program.shape(instruction.result).kind, Kind::Int(8..=64));
-        if !matches!(instruction.op, Op::Load) || !is_integer || !kernel.is_relevant(instruction.result) {
+        let Kind::Int(bits @ 8..=64) = program.shape(instruction.result).kind else { continue };
+        if !matches!(instruction.op, Op::Load) || !kernel.is_relevant(instruction.result) {
             continue;
         }
         for region in kernel.regions(instruction.operands[0]) {
             if let Region::Argument(position) = region
                 && !kernel.written.contains(&region)
-                && !kernel.is_by_value(position)
+                && element(kernel, position).is_some_and(|scalar| 8 * scalar.size() == u64::from(bits))
             {
                 positions.insert(position);
             }
@@ -198,13 +198,13 @@ pub fn one_group(kernel: &Kernel<'_>) -> Condition {
 
 /// Conditions that are tried, the weakest and plainest first.
 pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
-    let scalars = scalars(kernel);
+    let scalars = scalars::relevant(kernel);
     let dimensions: Vec<u8> = (0..3u8).filter(|d| kernel.dimensions[usize::from(*d)]).collect();
     let mut all = Vec::new();
     for n in &scalars {
         all.extend([0, 1].map(|least| Condition::AtLeast(n.clone(), Quantity::Constant(least))));
         if let Quantity::Scalar(scalar) = n
-            && is_unsigned(kernel, scalar.position)
+            && scalars::is_unsigned(kernel, scalar)
         {
             all.push(Condition::AtMost(n.clone(), Quantity::Constant(i64::from(i32::MAX))));
         }
@@ -267,9 +267,61 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
         all.push(Condition::Equal(Quantity::LocalSize(x), Quantity::LocalSize(y)));
         all.push(Condition::Equal(Quantity::GlobalSize(x), Quantity::GlobalSize(y)));
     }
+    all.extend(index_buffers(kernel).into_iter().map(Condition::Rising));
     all.extend(index_buffers(kernel).into_iter().map(Condition::Distinct));
-    all.sort_by_key(Condition::strength);
+    all.extend(small_numbers(kernel, &scalars, &dimensions));
+    let unsigned = |condition: &Condition| match condition {
+        Condition::AtLeast(Quantity::Scalar(scalar), other) if scalars::is_unsigned(kernel, scalar) => {
+            let n = Quantity::Scalar(scalar.clone());
+            let has_sign = !matches!(other, Quantity::Constant(_));
+            let at_most = Condition::AtMost(n, Quantity::Constant(i64::from(i32::MAX)));
+            has_sign.then(|| Condition::all([condition.clone(), at_most]))
+        }
+        _ => None,
+    };
+    let with_limits: Vec<Condition> = all.iter().filter_map(unsigned).take(MAX_OF_A_KIND).collect();
+    all.extend(with_limits);
+    all.sort_by_key(strength);
     all
+}
+
+/// Conditions that numbers of the code are limits: `radius <= 2`, `get_local_size(0) >= 4`, `get_local_size(0) % 2 == 0`.
+fn small_numbers(kernel: &Kernel<'_>, scalars: &[Quantity], dimensions: &[u8]) -> Vec<Condition> {
+    let small: Vec<i64> = literals(kernel).into_iter().filter(|n| *n < LEAST_GLOBAL).take(MAX_SMALL).collect();
+    let mut all = Vec::new();
+    for n in &small {
+        let number = || Quantity::Constant(*n);
+        all.extend(scalars.iter().take(MAX_SMALL).map(|scalar| Condition::AtMost(scalar.clone(), number())));
+        for d in dimensions {
+            if kernel.interface.required_local.is_none() {
+                all.push(Condition::AtLeast(Quantity::LocalSize(*d), number()));
+                all.push(Condition::MultipleOf(Quantity::LocalSize(*d), number()));
+            }
+            // Components, layers.
+            if *d > 0 && *n <= MOST_ELEMENTS_EACH {
+                all.push(Condition::AtMost(Quantity::GlobalSize(*d), number()));
+            }
+        }
+    }
+    all
+}
+
+/// The order in which conditions are tried: a scalar that is at most a number of the code is no plain one.
+fn strength(condition: &Condition) -> u32 {
+    let is_limit = match condition {
+        Condition::AtMost(Quantity::Scalar(_), Quantity::Constant(n)) => *n < LEAST_GLOBAL,
+        _ => false,
+    };
+    match condition {
+        // That an unsigned number is no negative one of so many bits says little.
+        Condition::All(parts) => match &parts[..] {
+            [plain, Condition::AtMost(_, Quantity::Constant(most))] if *most == i64::from(i32::MAX) => {
+                plain.strength() + 1
+            }
+            _ => condition.strength(),
+        },
+        _ => condition.strength() + if is_limit { OF_LIMITS } else { 0 },
+    }
 }
 
 /// Whether the condition speaks of products of what a launch gives.

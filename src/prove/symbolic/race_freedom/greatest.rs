@@ -11,11 +11,12 @@ use kassay_ir::llvm::{IntPredicate, Opcode};
 use kassay_model::condition::Quantity;
 use kassay_model::interface::{ArgKind, Type};
 
-use super::accesses::Access;
+use super::accesses::{Access, Base};
 use super::kernel::Kernel;
+use super::scalars;
 use crate::program::ids::{Id, id_of};
 use crate::program::math::names::Function;
-use crate::program::{Definition, Instruction, Kind, Op, ValueId};
+use crate::program::{Definition, Instruction, Kind, Op, Region, ValueId};
 use crate::solve::integers::{Polynomial, Symbol};
 
 /// Most guesses for a value.
@@ -33,6 +34,8 @@ pub struct Greatest<'k, 'p> {
     compared: HashMap<ValueId, Vec<(ValueId, bool)>>,
     /// The first call that returns an id or a size: all others return the same.
     ids: BTreeMap<(Id, i64), ValueId>,
+    /// Integers that are passed by value.
+    parts: Vec<Quantity>,
     known: HashMap<ValueId, Vec<Polynomial>>,
     /// Values whose guesses are being made.
     busy: HashSet<ValueId>,
@@ -51,6 +54,7 @@ impl<'k, 'p> Greatest<'k, 'p> {
             symbols: HashMap::new(),
             compared: HashMap::new(),
             ids: BTreeMap::new(),
+            parts: scalars::relevant(kernel),
             known: HashMap::new(),
             busy: HashSet::new(),
         };
@@ -239,6 +243,9 @@ impl<'k, 'p> Greatest<'k, 'p> {
                     };
                     return Some(self.size(quantity));
                 }
+                if let Some(part) = self.part(instruction) {
+                    return Some(part);
+                }
                 let Op::Binary(opcode) = &instruction.op else { return None };
                 let (left, right) = (instruction.operands[0], instruction.operands[1]);
                 match opcode {
@@ -254,6 +261,32 @@ impl<'k, 'p> Greatest<'k, 'p> {
             }
             _ => None,
         }
+    }
+
+    /// A component of a vector, or a member of a struct, that is passed by value.
+    fn part(&mut self, instruction: &Instruction) -> Option<Polynomial> {
+        let (program, operands) = (self.kernel.program, &instruction.operands);
+        let (position, offset) = match &instruction.op {
+            Op::Extract => {
+                let Definition::Param(position) = program.values[*operands.first()? as usize] else { return None };
+                let lane = u64::try_from(program.constant(*operands.get(1)?)?).ok()?;
+                (position, lane * program.shape(instruction.result).lane_bytes())
+            }
+            Op::Load => {
+                let [Region::Argument(position)] = self.kernel.regions(operands[0])[..] else { return None };
+                let [offset] = &self.offsets(operands[0], MAX_DEPTH)[..] else { return None };
+                let is_read = self.kernel.is_by_value(position)
+                    && self.kernel.is_only_read(Base::Object(Region::Argument(position)), &self.kernel.written);
+                (position, is_read.then(|| u64::try_from(offset.as_constant()?).ok())??)
+            }
+            _ => return None,
+        };
+        let is_it = |quantity: &Quantity| match quantity {
+            Quantity::Scalar(scalar) => (scalar.position, scalar.offset) == (position, offset),
+            _ => false,
+        };
+        let quantity = self.parts.iter().find(|quantity| is_it(quantity))?.clone();
+        Some(self.symbol(quantity))
     }
 
     /// The greatest value of an id, given no offset.

@@ -19,6 +19,7 @@ use super::greatest::Greatest;
 use super::invariants;
 use super::kernel::Kernel;
 use super::questions::Setting;
+use super::scalars;
 use super::scope::{Scope, Shape};
 use super::segments::Cut;
 use super::solver::{KnowingSolver, Outcome, Solving};
@@ -167,13 +168,20 @@ impl Search<'_, '_, '_> {
         if own.is_empty() || guesses.is_empty() || own.len() * guesses.len() > MAX_FACTS {
             return None;
         }
-        let values: Option<Vec<Polynomial>> = guesses.iter().map(|guess| self.value(guess)).collect();
-        let values = values?;
+        let forced = self.sensitive(&guesses);
+        let mut values: Vec<(usize, Polynomial)> = Vec::new();
+        for (i, guess) in guesses.iter().enumerate() {
+            for value in self.values(guess, &forced)? {
+                if !values.contains(&(i, value.clone())) {
+                    values.push((i, value));
+                }
+            }
+        }
         let mut outside: Outside = Vec::new();
         for access in &own {
             for place in access.places.iter().filter(|place| place.base == region) {
                 let reach = access.reach.and(&place.when);
-                let of_place = values.iter().map(|value| {
+                let of_place = values.iter().map(|(_, value)| {
                     let integers = &mut self.integers;
                     let length = integers.multiply(value, &Polynomial::constant(i128::from(bytes)));
                     let end = integers.add(&place.offset, &Polynomial::constant(i128::from(access.bytes)));
@@ -183,7 +191,6 @@ impl Search<'_, '_, '_> {
                 outside.push(of_place.collect());
             }
         }
-        let forced = self.sensitive(&guesses);
         let positive = [0, 1].map(|least| self.at_least(&guesses, least));
         let facts = self.integers.facts();
         let mut solver = self.solving.solver(&facts, RLIMIT);
@@ -208,7 +215,9 @@ impl Search<'_, '_, '_> {
                 }
             }
         }
-        let elements = enough?.into_iter().map(|i| self.extent(&guesses[i])).collect();
+        let mut found: Vec<usize> = enough?.into_iter().map(|i| values[i].0).collect();
+        found.dedup();
+        let elements = found.into_iter().map(|i| self.extent(&guesses[i])).collect();
         let condition = (!assumed.is_empty()).then(|| Condition::all(assumed.into_iter().map(|a| a.condition)));
         Some(Length { position, elements, in_bytes, condition, wrapping: BTreeSet::new() })
     }
@@ -217,15 +226,36 @@ impl Search<'_, '_, '_> {
         self.greatest.end_of(access)
     }
 
-    /// A guess as the integers of the encoding.
-    fn value(&mut self, guess: &Polynomial) -> Option<Polynomial> {
+    /// A guess as the integers of the encoding, in several forms of which each is at most what it is. Unsigned scalars are
+    /// encoded as the signed numbers of their bits: in products with ids they have to be these, but what is compared with
+    /// an id is the unsigned number.
+    fn values(&mut self, guess: &Polynomial, forced: &BTreeSet<u32>) -> Option<Vec<Polynomial>> {
+        let mut free: Vec<u32> = guess.terms().flat_map(|(monomial, _)| monomial.iter().copied()).collect();
+        free.sort_unstable();
+        free.dedup();
+        free.retain(|symbol| !forced.contains(symbol) && self.is_unsigned(&self.greatest.quantities[*symbol as usize]));
+        let all: BTreeSet<u32> = free.iter().copied().collect();
+        let mut forms = vec![BTreeSet::new()];
+        if !all.is_empty() {
+            forms.push(all.clone());
+        }
+        if free.len() > 1 {
+            forms.extend(free.iter().map(|signed| all.iter().copied().filter(|other| other != signed).collect()));
+        }
+        forms.iter().map(|unsigned| self.value(guess, unsigned)).collect()
+    }
+
+    fn value(&mut self, guess: &Polynomial, unsigned: &BTreeSet<u32>) -> Option<Polynomial> {
         let mut sum = Polynomial::default();
         for (monomial, coefficient) in guess.terms() {
             let mut product = Polynomial::constant(coefficient);
             for symbol in monomial {
                 let quantity = &self.greatest.quantities[*symbol as usize];
-                let launch = &self.context.launch;
-                let value = conditions::as_encoded(quantity, self.context.kernel, launch, &mut self.integers)?;
+                let (kernel, launch) = (self.context.kernel, &self.context.launch);
+                let value = match unsigned.contains(symbol) {
+                    true => conditions::number(quantity, kernel, launch, &mut self.integers),
+                    false => conditions::as_encoded(quantity, kernel, launch, &mut self.integers),
+                }?;
                 product = self.integers.multiply(&product, &value);
             }
             sum = self.integers.add(&sum, &product);
@@ -247,7 +277,7 @@ impl Search<'_, '_, '_> {
     }
 
     fn is_unsigned(&self, quantity: &Quantity) -> bool {
-        matches!(quantity, Quantity::Scalar(s) if conditions::is_unsigned(self.context.kernel, s.position))
+        matches!(quantity, Quantity::Scalar(s) if scalars::is_unsigned(self.context.kernel, s))
     }
 
     /// That the scalars of guesses are at least this number, and also fit signed types.

@@ -36,6 +36,7 @@ mod launch;
 mod lengths;
 mod powers;
 mod questions;
+mod scalars;
 mod scope;
 mod segments;
 mod solver;
@@ -379,26 +380,19 @@ impl Prover<'_, '_> {
 
     /// The weakest condition under which all these questions are excluded: one, or a few together.
     fn condition(&self, questions: &mut [Question<'_, '_>]) -> Option<Condition> {
-        let mut candidates = self.candidates.clone();
-        let mut helps: Vec<Vec<bool>> = Vec::new();
-        for question in questions.iter_mut() {
-            helps.push(question.helpful(&candidates, &self.solving));
+        let candidates = &self.candidates;
+        let mut helpful: Vec<usize> = (0..candidates.len()).collect();
+        let (last, others) = questions.split_last_mut()?;
+        for question in others {
+            helpful = question.helpful(candidates, &helpful, &self.solving);
         }
-        let all = |i: usize| helps.iter().all(|of_question| of_question[i]);
-        if let Some(i) = (0..candidates.len()).find(|i| all(*i)) {
-            return Some(candidates.swap_remove(i));
+        if let Some(first) = last.first_helpful(candidates, &helpful, &self.solving) {
+            return Some(candidates[first].clone());
         }
         // The first that helps for each goal, as long as there are few of them.
         let mut needed: Vec<usize> = Vec::new();
         for question in questions.iter_mut() {
-            for helps in question.helpful_by_goal(&candidates, &self.solving)? {
-                if needed.iter().all(|i| !helps[*i]) {
-                    needed.push(helps.iter().position(|h| *h)?);
-                }
-                if needed.len() > MOST_CONDITIONS {
-                    return None;
-                }
-            }
+            question.cover_goals(candidates, &mut needed, MOST_CONDITIONS, &self.solving)?;
         }
         let together = Condition::all(needed.into_iter().map(|i| candidates[i].clone()));
         questions.iter_mut().all(|q| q.is_excluded(Some(&together), &self.solving)).then_some(together)

@@ -418,7 +418,7 @@ impl<'p> Encoder<'_, '_, 'p> {
             let offset = self.integers.add(&place.offset, &Polynomial::constant(lane * bytes));
             let member = match (region, offset.as_constant()) {
                 (Region::Argument(position), Some(at)) if kernel.is_by_value(position) => {
-                    u64::try_from(at).ok().map(|at| super::super::conditions::scalar_name(position, at, bits))
+                    u64::try_from(at).ok().map(|at| super::super::scalars::scalar_name(position, at, bits))
                 }
                 _ => None,
             };

@@ -403,7 +403,7 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
                     crate::program::Kind::Int(bits) => bits,
                     _ => 0,
                 };
-                Value::unknown(self.integers, shape, &super::conditions::scalar_name(*position, 0, bits))
+                Value::unknown(self.integers, shape, &super::scalars::scalar_name(*position, 0, bits))
             }
             Definition::Inst { block, index } => {
                 let node = self.node_of(*block, *index);

@@ -38,7 +38,7 @@ const KERNELS: [(&str, &[&str]); 14] = [
     (
         "kernel void k(global uint *p, uint w, uint h, uint pitch) { uint x = get_global_id(0), y = get_global_id(1); if (x \
          >= w || y >= h) return; p[y * pitch + x] = x; }",
-        &["`p` needs `h * pitch + w - pitch` elements if `pitch <= 2147483647`"],
+        &["`p` needs `h * pitch - pitch + w` elements if `pitch <= 2147483647`"],
     ),
     // Strides of the launch.
     (

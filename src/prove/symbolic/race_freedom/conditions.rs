@@ -242,21 +242,22 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
     all.extend(strides.take(MAX_OF_A_KIND));
     for d in &dimensions {
         if kernel.interface.required_local.is_none() {
-            for size in extents_of_arrays(kernel) {
+            // The greatest limit is the weakest.
+            for size in extents_of_arrays(kernel).into_iter().rev() {
                 all.push(Condition::AtMost(Quantity::LocalSize(*d), Quantity::Constant(size)));
             }
             for size in literals(kernel) {
                 all.push(Condition::Equal(Quantity::LocalSize(*d), Quantity::Constant(size)));
             }
         }
-        for size in literals(kernel).into_iter().filter(|n| *n >= LEAST_GLOBAL) {
+        for size in literals(kernel).into_iter().rev().filter(|n| *n >= LEAST_GLOBAL) {
             all.push(Condition::AtMost(Quantity::GlobalSize(*d), Quantity::Constant(size)));
         }
         all.push(Condition::Equal(Quantity::Groups(*d), Quantity::Constant(1)));
     }
     if let [x, y, ..] = dimensions[..] {
         // Rows and columns have limits of their own.
-        let limits = |d: u8| extents_of_arrays(kernel).into_iter().map(move |n| (d, n)).collect::<Vec<_>>();
+        let limits = |d: u8| extents_of_arrays(kernel).into_iter().rev().map(move |n| (d, n)).collect::<Vec<_>>();
         let at_most = |(d, n): (u8, i64)| Condition::AtMost(Quantity::LocalSize(d), Quantity::Constant(n));
         let of_both = limits(x).into_iter().flat_map(|a| limits(y).into_iter().map(move |b| (a, b)));
         let of_both = of_both.map(|(a, b)| Condition::all([at_most(a), at_most(b)]));
@@ -291,17 +292,20 @@ fn small_numbers(kernel: &Kernel<'_>, scalars: &[Quantity], dimensions: &[u8]) -
     let mut all = Vec::new();
     for n in &small {
         let number = || Quantity::Constant(*n);
-        all.extend(scalars.iter().take(MAX_SMALL).map(|scalar| Condition::AtMost(scalar.clone(), number())));
         for d in dimensions {
             if kernel.interface.required_local.is_none() {
                 all.push(Condition::AtLeast(Quantity::LocalSize(*d), number()));
                 all.push(Condition::MultipleOf(Quantity::LocalSize(*d), number()));
             }
-            // Components, layers.
-            if *d > 0 && *n <= MOST_ELEMENTS_EACH {
-                all.push(Condition::AtMost(Quantity::GlobalSize(*d), number()));
-            }
         }
+    }
+    // The greatest limit is the weakest.
+    for n in small.iter().rev() {
+        let number = || Quantity::Constant(*n);
+        all.extend(scalars.iter().take(MAX_SMALL).map(|scalar| Condition::AtMost(scalar.clone(), number())));
+        // Components, layers.
+        let few = dimensions.iter().filter(|d| **d > 0 && *n <= MOST_ELEMENTS_EACH);
+        all.extend(few.map(|d| Condition::AtMost(Quantity::GlobalSize(*d), number())));
     }
     all
 }
@@ -320,6 +324,8 @@ fn strength(condition: &Condition) -> u32 {
             }
             _ => condition.strength(),
         },
+        // That a group is as large as something is weaker.
+        Condition::MultipleOf(Quantity::LocalSize(_), _) => OF_LIMITS,
         _ => condition.strength() + if is_limit { OF_LIMITS } else { 0 },
     }
 }

@@ -172,12 +172,14 @@ impl<'p> Encoder<'_, '_, 'p> {
         let program = self.context.kernel.program;
         let next = self.next_of(phi, l)?;
         let entered = entered_of(phi.result)?;
+        let mut odd = None;
         let other = match program.instruction(next) {
-            Some(other) if other.result != phi.result && self.is_phi_of(other, l) => {
-                if self.next_of(other, l)? != phi.result {
-                    return None;
+            Some(step) if matches!(step.op, Op::Phi(_)) => {
+                let (other, always) = self.partner(phi, next, l)?;
+                if !always {
+                    odd = Some(self.is_swapped((phi.result, other), l, copy, form));
                 }
-                entered_of(other.result)?
+                entered_of(other)?
             }
             Some(step) => {
                 let (a, b) = (*step.operands.first()?, *step.operands.get(1)?);
@@ -203,7 +205,7 @@ impl<'p> Encoder<'_, '_, 'p> {
             }
             None => return None,
         };
-        let odd = self.is_odd(l, copy, form);
+        let odd = odd.unwrap_or_else(|| self.is_odd(l, copy, form));
         Some(match (entered, other) {
             (Value::Number(even), Value::Number(other)) => Value::Number(self.integers.choose(&odd, &other, &even)),
             (Value::Bit(even), Value::Bit(other)) => Value::Bit(odd.and(&other).or(&odd.negated().and(&even))),
@@ -219,6 +221,59 @@ impl<'p> Encoder<'_, '_, 'p> {
         })
     }
 
+    /// The `phi` of the header with which another one swaps, and whether it does so in each iteration. In any other both
+    /// stay as they are.
+    fn partner(&self, phi: &Instruction, next: ValueId, l: usize) -> Option<(ValueId, bool)> {
+        let program = self.context.kernel.program;
+        let graph = &self.context.kernel.graph;
+        let block = graph.nodes[graph.loops[l].header].block;
+        let others = program.blocks[block].instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_)));
+        for other in others.filter(|other| other.result != phi.result) {
+            let Some(of_other) = self.next_of(other, l) else { continue };
+            let mut swaps = Vec::new();
+            if self.follow((next, of_other), (phi.result, other.result), MAX_STEPS, &mut swaps) && swaps.contains(&true)
+            {
+                return Some((other.result, !swaps.contains(&false)));
+            }
+        }
+        None
+    }
+
+    /// Notes for each way through the loop whether it swaps two `phi`s. Returns whether all swap or keep them.
+    fn follow(
+        &self,
+        (a, b): (ValueId, ValueId),
+        (one, other): (ValueId, ValueId),
+        depth: usize,
+        swaps: &mut Vec<bool>,
+    ) -> bool {
+        if (a, b) == (one, other) || (a, b) == (other, one) {
+            swaps.push(a == other);
+            return true;
+        }
+        let program = self.context.kernel.program;
+        let (Some(x), Some(y)) = (program.instruction(a), program.instruction(b)) else { return false };
+        let (Op::Phi(of_x), Op::Phi(of_y)) = (&x.op, &y.op) else { return false };
+        let place = |value: ValueId| match program.values[value as usize] {
+            Definition::Inst { block, .. } => Some(block),
+            _ => None,
+        };
+        // They choose by the same edges.
+        let is_alike = depth > 0 && place(a) == place(b) && of_x == of_y;
+        is_alike
+            && x.operands.iter().zip(&y.operands).all(|(p, q)| self.follow((*p, *q), (one, other), depth - 1, swaps))
+    }
+
+    /// Whether two `phi`s that swap in some iterations are swapped.
+    fn is_swapped(&mut self, (one, other): (ValueId, ValueId), l: usize, copy: Copy, form: Form) -> Fact {
+        let uniformity = &self.context.kernel.uniformity;
+        // Work-items swap them together only if nothing that parts them decides it.
+        let differ = uniformity.is_divergent(one) || uniformity.is_divergent(other);
+        let suffix = if differ { self.item.suffix() } else { self.suffix_of_iteration(l, form) };
+        let name = format!("swapped {} {} {}@{}{suffix}", one.min(other), one.max(other), copy.0, copy.1);
+        self.integers.bit(&name)
+    }
+
     /// What a `phi` of a loop's header becomes in the next iteration, but for `phi`s that only pass it on.
     fn next_of(&self, phi: &Instruction, l: usize) -> Option<ValueId> {
         let (program, graph) = (self.context.kernel.program, &self.context.kernel.graph);
@@ -231,7 +286,7 @@ impl<'p> Encoder<'_, '_, 'p> {
             match program.instruction(next) {
                 Some(passed) if matches!(passed.op, Op::Phi(_)) && !self.is_phi_of(passed, l) => {
                     if !passed.operands.windows(2).all(|pair| pair[0] == pair[1]) {
-                        return None;
+                        return Some(next);
                     }
                     next = *passed.operands.first()?;
                 }

@@ -33,8 +33,8 @@ pub(super) const PATH_RLIMIT: u32 = 1_000_000;
 /// The first proofs may take at most the remaining time divided by this; those that they do not get to follow the
 /// search for inputs.
 const PROOFS_SHARE: u32 = 4;
-/// What is proved before anything is searched for may take the remaining time divided by this, and a part of the work of
-/// later proofs.
+/// What is proved before anything is searched for may take the remaining time divided by this, and a part of the work
+/// of later proofs.
 const CLOSING_SHARE: u32 = 10;
 /// See [`CLOSING_SHARE`].
 const CLOSING_EFFORT: u32 = 4;
@@ -175,8 +175,8 @@ pub fn solve(
     Ok(solved)
 }
 
-/// Closes the goals that are soon proved infeasible, before anything is searched for them. `proofs`: by watched outcome;
-/// what is proved is added.
+/// Closes the goals that are soon proved infeasible, before anything is searched for them. `proofs`: by watched
+/// outcome; what is proved is added.
 ///
 /// # Errors
 /// `Internal` if the kernel cannot be read; as `decided` of [`solve`].

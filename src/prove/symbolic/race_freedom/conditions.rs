@@ -286,7 +286,8 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
     all
 }
 
-/// Conditions that numbers of the code are limits: `radius <= 2`, `get_local_size(0) >= 4`, `get_local_size(0) % 2 == 0`.
+/// Conditions that numbers of the code are limits: `radius <= 2`, `get_local_size(0) >= 4`, or multiples:
+/// `get_local_size(0) % 2 == 0`.
 fn small_numbers(kernel: &Kernel<'_>, scalars: &[Quantity], dimensions: &[u8]) -> Vec<Condition> {
     let small: Vec<i64> = literals(kernel).into_iter().filter(|n| *n < LEAST_GLOBAL).take(MAX_SMALL).collect();
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! What values may be at most, as expressions of what a launch gives: guesses from the shape of the code, which a solver
-//! has to confirm.
+//! What values may be at most, as expressions of what a launch gives: guesses from the shape of the code, which a
+//! solver has to confirm.
 //!
 //! Of a value that is compared with another one it is the other one; of ids it is the size of the launch; of sums and
 //! products it is that of their operands. `row * pitch + column` with `row < height` and `column < width` is at most

@@ -226,9 +226,9 @@ impl Search<'_, '_, '_> {
         self.greatest.end_of(access)
     }
 
-    /// A guess as the integers of the encoding, in several forms of which each is at most what it is. Unsigned scalars are
-    /// encoded as the signed numbers of their bits: in products with ids they have to be these, but what is compared with
-    /// an id is the unsigned number.
+    /// A guess as the integers of the encoding, in several forms of which each is at most what it is. Unsigned scalars
+    /// are encoded as the signed numbers of their bits: in products with ids they have to be these, but what is
+    /// compared with an id is the unsigned number.
     fn values(&mut self, guess: &Polynomial, forced: &BTreeSet<u32>) -> Option<Vec<Polynomial>> {
         let mut free: Vec<u32> = guess.terms().flat_map(|(monomial, _)| monomial.iter().copied()).collect();
         free.sort_unstable();

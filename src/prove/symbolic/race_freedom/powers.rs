@@ -1,8 +1,8 @@
 //! Values that are powers of two where they are positive: steps that halve or double, as in sorting networks and trees.
 //!
-//! Two properties are followed through the code, and what remains of both when nothing more can be excluded holds: that
-//! at most one bit is set, which operations on bits keep whatever the numbers are; and that a number, read as signed and
-//! computed without overflow, is a power of two or not positive.
+//! Two properties are followed through the code, and what remains of both when nothing more can be excluded holds:
+//! that at most one bit is set, which operations on bits keep whatever the numbers are; and that a number, read as
+//! signed and computed without overflow, is a power of two or not positive.
 
 use std::collections::HashSet;
 

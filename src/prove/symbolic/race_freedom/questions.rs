@@ -252,8 +252,8 @@ impl<'k, 'p> Question<'k, 'p> {
         first
     }
 
-    /// Adds to `needed` the first condition that excludes a goal, for each that is not excluded by one of these. `None` if
-    /// there is none for a goal, or if more than `most` are needed.
+    /// Adds to `needed` the first condition that excludes a goal, for each that is not excluded by one of these. `None`
+    /// if there is none for a goal, or if more than `most` are needed.
     pub fn cover_goals(
         &mut self,
         candidates: &[Condition],
@@ -297,8 +297,8 @@ impl<'k, 'p> Question<'k, 'p> {
         Some(())
     }
 
-    /// Calls `found` with each of these conditions under which both work-items may come to a goal, in their order, until it
-    /// returns `false`; then again for those that speak of products, which cost more.
+    /// Calls `found` with each of these conditions under which both work-items may come to a goal, in their order,
+    /// until it returns `false`; then again for those that speak of products, which cost more.
     fn try_conditions(
         &mut self,
         candidates: &[Condition],

@@ -6,8 +6,8 @@ use super::heading;
 use crate::result::check::CheckResult;
 use crate::result::proofs::{Proof, Property, Status};
 
-/// Renders the proofs, a row each, with what they assume. Without `verbose`, what every proof assumes is left out, and so
-/// are the lengths of buffers.
+/// Renders the proofs, a row each, with what they assume. Without `verbose`, what every proof assumes is left out, and
+/// so are the lengths of buffers.
 pub(super) fn proofs(result: &CheckResult, verbose: bool, style: &Style) -> String {
     let (proofs, words) = (&result.proofs, result.header.words());
     let lengths = if verbose { result.lengths.as_slice() } else { &[] };

@@ -209,8 +209,8 @@ impl<'p> Encoder<'_, '_, 'p> {
     }
 
     /// States what an operation on bits gives if one operand is a power of two `p`, or one less, and the other, `x`, is
-    /// natural: `x & (p - 1)` is the remainder of `x` by `p`, and `x & p` is `p` where the remainder by `2 * p` is at least
-    /// `p`, else 0. `x | p` is `x + p` less that, and `x ^ p` less twice that.
+    /// natural: `x & (p - 1)` is the remainder of `x` by `p`, and `x & p` is `p` where the remainder by `2 * p` is at
+    /// least `p`, else 0. `x | p` is `x + p` less that, and `x ^ p` less twice that.
     fn relate_to_powers(
         &mut self,
         instruction: &Instruction,

@@ -221,8 +221,8 @@ impl<'p> Encoder<'_, '_, 'p> {
         })
     }
 
-    /// The `phi` of the header with which another one swaps, and whether it does so in each iteration. In any other both
-    /// stay as they are.
+    /// The `phi` of the header with which another one swaps, and whether it does so in each iteration. In any other
+    /// both stay as they are.
     fn partner(&self, phi: &Instruction, next: ValueId, l: usize) -> Option<(ValueId, bool)> {
         let program = self.context.kernel.program;
         let graph = &self.context.kernel.graph;

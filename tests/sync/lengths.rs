@@ -182,7 +182,7 @@ fn buffers_of_proved_lengths_are_not_overrun() -> TestResult {
         let OpenedSuite { suite, kernel: Opened { under_test, .. }, mut tests } = open_suite(&context, &path)?;
         let interface = &under_test.interface;
         let shares = tests.iter().any(|test| test.launch.sharing().next().is_some() || !test.launch.views.is_empty());
-        if shares || !suite.kernel.extension().is_some_and(|extension| extension == "cl") {
+        if shares || suite.kernel.extension().is_none_or(|extension| extension != "cl") {
             continue;
         }
         let module = promoted::with_simple_loops(&under_test.module, &under_test.entry, &under_test.machine, None)?;

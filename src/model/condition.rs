@@ -160,7 +160,7 @@ impl Quantity {
     }
 
     /// As an expression of the kernel's language.
-    fn expression(&self, words: Words) -> String {
+    pub fn expression(&self, words: Words) -> String {
         let letter = |d: &u8| ["x", "y", "z"].get(usize::from(*d)).copied().unwrap_or("?");
         match (self, words) {
             (Quantity::Constant(value), _) => value.to_string(),

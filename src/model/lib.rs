@@ -4,6 +4,7 @@ pub mod address_space;
 pub mod code;
 pub mod condition;
 pub mod demangle;
+pub mod extent;
 pub mod image_buffer;
 pub mod interface;
 pub mod joint;

@@ -81,6 +81,28 @@ fn constants_of_the_code_are_found() -> TestResult {
     Ok(())
 }
 
+/// The last outcome contradicts the one before it.
+const CONTRADICTION: &str = "kernel void k(global int *out, global const int *in) {
+    int i = get_global_id(0), v = in[i];
+    if (v > 7) {
+        out[i] = 1;
+        if (v < 3)
+            out[i] = 2;
+    }
+}
+";
+
+#[test]
+fn nothing_is_searched_for_what_is_proved_infeasible() -> TestResult {
+    let (_folder, kernel, out) = kernel_and_out(CONTRADICTION);
+    let result = generate(&kernel, &out, &["--attempts", "300"])?;
+    let summary = &result["summary"];
+    assert_eq!((&summary["covered"], &summary["infeasible"], &summary["unknown"]), (&3.into(), &1.into(), &0.into()));
+    // The attempts in vain that end a search are not made.
+    assert!(summary["executions"].as_u64().is_some_and(|n| n < 100), "{summary}");
+    Ok(())
+}
+
 #[test]
 fn equal_seeds_give_equal_suites() -> TestResult {
     let (_folder, kernel, out) = kernel_and_out(CONSTANT);
@@ -89,6 +111,7 @@ fn equal_seeds_give_equal_suites() -> TestResult {
         let mut result = generate(&kernel, &out, &["--seed", "7"])?;
         result["elapsed_s"] = 0.into();
         result["summary"]["fuzz_s"] = 0.into();
+        result["summary"]["smt_s"] = 0.into();
         for goal in result["goals"].as_array_mut().into_iter().flatten() {
             goal["time_s"] = 0.into();
         }

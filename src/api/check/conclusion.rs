@@ -17,14 +17,14 @@ use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
 use kassay_judge::sync::findings::{self, Found, Reader};
 use kassay_judge::sync::proofs::Proofs;
 use kassay_judge::sync::replay::{self, Replayed};
-use kassay_judge::sync::{amplification, inputs, proofs, reproduction, schedule_independence};
+use kassay_judge::sync::{amplification, inputs, lengths, proofs, reproduction, schedule_independence};
 use kassay_model::condition::Condition;
 use kassay_model::native::table::NativeTable;
 use kassay_model::words::Words;
 use kassay_results::result::check::{
     Amplification, CheckResult, DeviceRun, DeviceVerdict, Finding, FindingKind, HoldsFor, Input, Verdict,
 };
-use kassay_results::result::proofs::Proof;
+use kassay_results::result::proofs::{Length, Proof, ProvedLaunches};
 use kassay_results::result::{Device, Header};
 use kassay_run::exec::simulator;
 use kassay_run::exec::simulator::observation::Simulation;
@@ -131,20 +131,31 @@ impl Judging<'_, '_> {
         notes.extend(checked.rows);
         notes.extend(looked.notes);
         notes.extend(measured);
-        let amplification = match options.amplify {
+        let mut amplification = match options.amplify {
             true => amplify(under_test, budget, &mut notes)?,
             false => None,
         };
-        let Proofs { mut proofs, models } = match options.prove {
-            Proving::Never => Proofs::default(),
-            Proving::Briefly => self.prove(cases, budget.share(PROVING_SHARE), &mut notes)?,
-            Proving::Long => self.prove(cases, budget, &mut notes)?,
+        let proving = match options.prove {
+            Proving::Never => None,
+            Proving::Briefly => Some(budget.share(PROVING_SHARE)),
+            Proving::Long => Some(budget),
+        };
+        let Proofs { mut proofs, models } = match proving {
+            None => Proofs::default(),
+            Some(budget) => self.prove(cases, budget, &mut notes)?,
+        };
+        let lengths = match proving {
+            None => Vec::new(),
+            Some(budget) => self.lengths(budget)?,
         };
         notes.extend(proofs::refute(&mut proofs, &findings, &under_test.interface, opened.is_suite()));
         if let (Proving::Long, Some(simulator)) = (options.prove, simulators.first_mut()) {
             self.replay(simulator, &reader, (&mut proofs, &models))?;
         }
         proofs::rest_on_convergence(&mut proofs);
+        if let Some(amplification) = &mut amplification {
+            amplification.proved = ProvedLaunches::of(&proofs);
+        }
         if let Some(Err(e)) = divergence_analysis.into_inner() {
             return Err(e);
         }
@@ -162,6 +173,7 @@ impl Judging<'_, '_> {
             barriers: checked.barriers,
             amplification,
             proofs,
+            lengths,
             repairs: Vec::new(),
             first_pass: self.first_pass.clone(),
             warp_sync: self.options.warp_sync,
@@ -181,6 +193,14 @@ impl Judging<'_, '_> {
                 notes.push(format!("nothing was proved: {} was over", budget.words()));
                 Ok(Proofs::default())
             }
+            found => found,
+        }
+    }
+
+    /// Finds how many elements buffers need; nothing if the budget is over.
+    fn lengths(&self, budget: Budget) -> Result<Vec<Length>> {
+        match lengths::lengths(&self.parsed.under_test, &self.opened.source(), budget.end()) {
+            Err(e) if e.is_late() => Ok(Vec::new()),
             found => found,
         }
     }
@@ -259,6 +279,7 @@ impl Judging<'_, '_> {
             barriers: Vec::new(),
             amplification: None,
             proofs: Vec::new(),
+            lengths: Vec::new(),
             repairs: Vec::new(),
             first_pass: self.first_pass.clone(),
             warp_sync: self.options.warp_sync,
@@ -289,6 +310,7 @@ fn amplify(under_test: &KernelUnderTest<'_>, budget: Budget, notes: &mut Vec<Str
         holds_for_all_values_of: found.holds_for_all_values_of,
         property_integrity_inputs: found.property_integrity_inputs,
         why_not: found.why_not,
+        proved: None,
     }))
 }
 

@@ -20,7 +20,7 @@
 pub mod access;
 pub mod accesses;
 pub mod comparisons;
-mod components;
+pub mod components;
 pub mod coverage;
 mod decision_paths;
 pub mod def_use;

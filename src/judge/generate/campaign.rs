@@ -153,29 +153,31 @@ pub fn generate(
     let mut search = Search::new(problem, &limits, runner, progress, &mut record);
     search.resume(resumed_inputs(&log.known, before)?)?;
     let seed_run = seeds.map(|seeds| seed_run::run(&mut search, seeds, constraints, &launch_builder)).transpose()?;
-    let ended = fuzz::fuzz(&mut search, &request, &Share::of(&limits, started, options.solve))?;
-    let solved = match options.solve {
-        true => {
-            let mut decided = |outcome: usize, proof: &ProofOutcome| match (
-                log.journal,
-                view.proved(outcome, proof, options.started.elapsed()),
-            ) {
-                (Some(journal), Some(goal)) => journal.append(&Entry::Goal(Box::new(goal))),
-                _ => Ok(()),
-            };
-            let sources = build::sources_of(Path::new(&options.source)).within(under_test.sandbox.clone());
-            solving::solve(
-                &mut search,
-                under_test,
-                &GOALS,
-                journaled_proofs(&log.known, &view),
-                &mut decided,
-                &sources,
-                options.analysis_time,
-            )?
-        }
+    let mut decided = |outcome: usize, proof: &ProofOutcome| match (
+        log.journal,
+        view.proved(outcome, proof, options.started.elapsed()),
+    ) {
+        (Some(journal), Some(goal)) => journal.append(&Entry::Goal(Box::new(goal))),
+        _ => Ok(()),
+    };
+    let sources = build::sources_of(Path::new(&options.source)).within(under_test.sandbox.clone());
+    let mut proofs = journaled_proofs(&log.known, &view);
+    // Of an earlier search only what is proved is known.
+    (0..proofs.len()).filter(|o| proofs[*o].is_some()).for_each(|o| search.close(o));
+    let mut closing = Duration::ZERO;
+    let mut close = |search: &mut Search<'_>| {
+        let began = Instant::now();
+        let analysis = options.analysis_time;
+        solving::close(search, under_test, &GOALS, &mut proofs, &mut decided, &sources, analysis)?;
+        closing = began.elapsed();
+        Ok(())
+    };
+    let ended = fuzz::fuzz(&mut search, &request, &Share::of(&limits, started, options.solve), &mut close)?;
+    let mut solved = match options.solve {
+        true => solving::solve(&mut search, under_test, &GOALS, proofs, &mut decided, &sources, options.analysis_time)?,
         false => SolvingResult::default(),
     };
+    solved.took += closing.as_secs_f64();
     faulting_coverage::cover_with_faults(&mut search, under_test, &request, options.solve, &solved.proofs)?;
     minimise::minimise(&mut search)?;
     pool::fill(&mut search, &request, options.tests)?;

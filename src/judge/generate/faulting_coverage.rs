@@ -43,7 +43,7 @@ pub(super) fn cover_with_faults(
     }
     let is_left = |search: &Search<'_>| count(search) > 0;
     if is_left(search) {
-        fuzz::fuzz(search, request, &share)?;
+        fuzz::fuzz(search, request, &share, &mut |_| Ok(()))?;
     }
     if solve && is_left(search) {
         solving::solve_with_faults(search, under_test, &left)?;

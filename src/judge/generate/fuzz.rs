@@ -51,11 +51,17 @@ impl Share {
     }
 }
 
-/// Runs the first launches, then mutates the inputs that were kept.
+/// Runs the first launches, then mutates the inputs that were kept. `close` is called between: what it closes is not
+/// searched for.
 ///
 /// # Errors
 /// As [`super::search::CoverageRunner::run`] and the construction of the first launches.
-pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result<StopReason> {
+pub fn fuzz<'s>(
+    search: &mut Search<'s>,
+    request: &Request,
+    share: &Share,
+    close: &mut dyn FnMut(&mut Search<'s>) -> Result<()>,
+) -> Result<StopReason> {
     let problem = search.problem;
     let (mut parents, mut rejected): (Vec<Genotype>, Vec<Genotype>) = (Vec::new(), Vec::new());
     // A resumed search does not repeat the same mutations.
@@ -103,6 +109,12 @@ pub fn fuzz(search: &mut Search<'_>, request: &Request, share: &Share) -> Result
     let attempts = search.limits.attempts;
     if attempts == 0 {
         return Ok(StopReason::Fruitless);
+    }
+    if share.solving && !search.goals_covered() {
+        close(search)?;
+        if search.all_covered() {
+            return Ok(StopReason::Covered);
+        }
     }
     let mut mutator = Mutator::new(problem.launch_builder, problem.constraints, mix(request.seed, 1 + earlier));
     mutator.allows_faults = search.allows_faults();

@@ -112,7 +112,7 @@ pub(super) fn search<'s>(
         let request = Request { seed: searched.request.seed ^ 1, ..searched.request.clone() };
         let share = Share::of(&limits, Instant::now(), searched.solve);
         let share = Share { max_execs: share_of_launches(&search, &limits, searched.solve), ..share };
-        fuzz::fuzz(&mut search, &request, &share)?;
+        fuzz::fuzz(&mut search, &request, &share, &mut |_| Ok(()))?;
     }
     // Preparations take several times as long as the analysis did; with less time left there would be nothing to show.
     let left = limits.end.saturating_duration_since(Instant::now());

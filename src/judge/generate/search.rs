@@ -245,6 +245,8 @@ pub struct Search<'a> {
     corpus: Vec<TestInput>,
     first: Vec<Option<FirstCover>>,
     clean: Vec<bool>,
+    /// Outcomes that no launch has, by proof: nothing is searched for them.
+    closed: Vec<bool>,
     /// Rejected launches, while faults are not allowed: those that fault may be useful once they are.
     faulting: Vec<FaultingInput>,
     allows_faults: bool,
@@ -274,6 +276,7 @@ impl<'a> Search<'a> {
             corpus: Vec::new(),
             first: vec![None; problem.outcomes.len()],
             clean: vec![false; problem.outcomes.len()],
+            closed: vec![false; problem.outcomes.len()],
             faulting: Vec::new(),
             allows_faults: false,
             statistics: SearchStatistics::default(),
@@ -554,14 +557,23 @@ impl<'a> Search<'a> {
         &self.first
     }
 
-    /// Returns whether every goal is covered.
-    pub fn goals_covered(&self) -> bool {
-        self.first.iter().zip(self.problem.goals).all(|(first, is_goal)| first.is_some() || !is_goal)
+    /// Searches no more for the outcome with this index, because it is proved infeasible.
+    pub fn close(&mut self, outcome: usize) {
+        self.closed[outcome] = true;
     }
 
-    /// Returns whether every watched outcome is covered and the corpus is not empty.
+    fn is_settled(&self, outcome: usize) -> bool {
+        self.first[outcome].is_some() || self.closed[outcome]
+    }
+
+    /// Returns whether every goal is covered or proved infeasible.
+    pub fn goals_covered(&self) -> bool {
+        self.problem.goals.iter().enumerate().all(|(outcome, is_goal)| self.is_settled(outcome) || !is_goal)
+    }
+
+    /// Returns whether every watched outcome is covered or proved infeasible, and the corpus is not empty.
     pub fn all_covered(&self) -> bool {
-        !self.corpus.is_empty() && self.first.iter().all(Option::is_some)
+        !self.corpus.is_empty() && (0..self.first.len()).all(|outcome| self.is_settled(outcome))
     }
 
     /// Replaces the corpus and returns the old one.

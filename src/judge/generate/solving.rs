@@ -33,6 +33,11 @@ pub(super) const PATH_RLIMIT: u32 = 1_000_000;
 /// The first proofs may take at most the remaining time divided by this; those that they do not get to follow the
 /// search for inputs.
 const PROOFS_SHARE: u32 = 4;
+/// What is proved before anything is searched for may take the remaining time divided by this, and a part of the work
+/// of later proofs.
+const CLOSING_SHARE: u32 = 10;
+/// See [`CLOSING_SHARE`].
+const CLOSING_EFFORT: u32 = 4;
 /// Consecutive proposals without a gain before the search gives up.
 pub(super) const MAX_FRUITLESS: u32 = 60;
 /// Conditions flipped per proposal.
@@ -168,6 +173,48 @@ pub fn solve(
     solved.proposals = input_search.proposals;
     solved.took = started.elapsed().as_secs_f64();
     Ok(solved)
+}
+
+/// Closes the goals that are soon proved infeasible, before anything is searched for them. `proofs`: by watched
+/// outcome; what is proved is added.
+///
+/// # Errors
+/// `Internal` if the kernel cannot be read; as `decided` of [`solve`].
+pub fn close(
+    search: &mut Search<'_>,
+    under_test: &KernelUnderTest<'_>,
+    goals: &[SiteKind],
+    proofs: &mut [Option<ProofOutcome>],
+    decided: &mut dyn FnMut(usize, &ProofOutcome) -> Result<()>,
+    sources: &Sources,
+    analysis_time: Duration,
+) -> Result<()> {
+    let outcomes = search.problem.outcomes;
+    let is_asked = |o: &u32| {
+        let outcome = *o as usize;
+        proofs[outcome].is_none() && goals.contains(&kind(&under_test.sites, outcomes[outcome]))
+    };
+    let asked: Vec<u32> = uncovered(search).into_iter().filter(is_asked).collect();
+    let end = Instant::now() + search.limits.end.saturating_duration_since(Instant::now()) / CLOSING_SHARE;
+    if asked.is_empty() || Instant::now() + analysis_time.mul_f64(1.2) > end {
+        return Ok(());
+    }
+    let program = match program(under_test, outcomes, end) {
+        Err(e) if e.is_late() => return Ok(()),
+        program => program?,
+    };
+    let limits = query::Limits { rlimit: PROOF_RLIMIT / CLOSING_EFFORT, end: Some(end) };
+    let found = infeasible::prove(&program, &under_test.interface, &asked, &[], sources, &limits);
+    for (outcome, proof) in asked.into_iter().zip(found) {
+        let outcome = outcome as usize;
+        // What is not proved now is asked again with more effort.
+        if matches!(proof, ProofOutcome::Infeasible { .. }) {
+            decided(outcome, &proof)?;
+            search.close(outcome);
+            proofs[outcome] = Some(proof);
+        }
+    }
+    Ok(())
 }
 
 /// Searches for launches that reach these outcomes, even if they fault.

@@ -6,6 +6,7 @@ use kassay_results::result::Location;
 use kassay_results::result::check::{
     Access, Amplification, Barrier, CheckResult, Finding, FindingKind, HoldsFor, Input, Memory, Mode, Scope,
 };
+use kassay_results::result::proofs::{Length, Proof, Status};
 
 use super::{checking, findings, messages};
 
@@ -55,7 +56,8 @@ pub fn join(parts: Vec<CheckResult>) -> Result<CheckResult> {
         holds_for: parts.iter().map(|part| part.holds_for).max().unwrap_or(HoldsFor::ExploredSchedules),
         holds_for_because: distinct(&parts, |part| &part.holds_for_because),
         amplification: parts.iter().map(|part| part.amplification.clone()).reduce(both).flatten(),
-        proofs: first.proofs.clone(),
+        proofs: joined_proofs(&parts),
+        lengths: joined_lengths(&parts),
         repairs: Vec::new(),
         first_pass: parts.iter().find_map(|part| part.first_pass.clone()),
         warp_sync: first.warp_sync,
@@ -132,6 +134,9 @@ fn joined_barriers(parts: &[CheckResult]) -> Vec<Barrier> {
 /// What holds for both of two clean verdicts; nothing is known if it is not known of one.
 fn both(a: Option<Amplification>, b: Option<Amplification>) -> Option<Amplification> {
     let (mut a, b) = (a?, b?);
+    if a.proved != b.proved {
+        a.proved = None;
+    }
     a.access_invariant &= b.access_invariant;
     a.holds_for_all_values_of.retain(|input| b.holds_for_all_values_of.contains(input));
     for (texts, more) in [(&mut a.property_integrity_inputs, b.property_integrity_inputs), (&mut a.why_not, b.why_not)]
@@ -140,6 +145,46 @@ fn both(a: Option<Amplification>, b: Option<Amplification>) -> Option<Amplificat
         texts.extend(new);
     }
     Some(a)
+}
+
+/// What is proved in all parts: of each property the result of a part that has the least of it.
+fn joined_proofs(parts: &[CheckResult]) -> Vec<Proof> {
+    let rank = |proof: &Proof| match proof.status {
+        Status::Proved => 0,
+        Status::Unsupported => 1,
+        Status::Unknown => 2,
+        Status::Refuted => 3,
+    };
+    let Some(first) = parts.first() else { return Vec::new() };
+    let of_property = |(i, proof): (usize, &Proof)| {
+        let all: Option<Vec<&Proof>> = parts.iter().map(|part| part.proofs.get(i)).collect();
+        // Of a part without proofs nothing is known.
+        let all = all?;
+        let least = all.iter().max_by_key(|p| (rank(p), p.holds_for)).copied().unwrap_or(proof);
+        let mut joined = least.clone();
+        joined.queries = all.iter().map(|p| p.queries).sum();
+        joined.milliseconds = all.iter().map(|p| p.milliseconds).sum();
+        if joined.status == Status::Proved {
+            let mut conditions: Vec<&String> = Vec::new();
+            for p in &all {
+                conditions.extend(p.condition.iter().filter(|c| !conditions.contains(c)).collect::<Vec<_>>());
+                let new: Vec<String> =
+                    p.preconditions.iter().filter(|c| !joined.preconditions.contains(c)).cloned().collect();
+                joined.preconditions.extend(new);
+            }
+            let texts: Vec<&str> = conditions.into_iter().map(String::as_str).collect();
+            joined.condition = (!texts.is_empty()).then(|| texts.join(" and "));
+        }
+        Some(joined)
+    };
+    first.proofs.iter().enumerate().filter_map(of_property).collect()
+}
+
+/// The lengths that are the same in all parts.
+fn joined_lengths(parts: &[CheckResult]) -> Vec<Length> {
+    let Some((first, others)) = parts.split_first() else { return Vec::new() };
+    let is_in_all = |length: &&Length| others.iter().all(|part| part.lengths.contains(length));
+    first.lengths.iter().filter(is_in_all).cloned().collect()
 }
 
 fn distinct(parts: &[CheckResult], of: fn(&CheckResult) -> &Vec<String>) -> Vec<String> {

@@ -29,6 +29,7 @@ pub mod findings;
 mod information_flow;
 pub mod inputs;
 pub mod join;
+pub mod lengths;
 mod lockstep;
 pub mod messages;
 pub mod outcomes;

@@ -195,19 +195,7 @@ impl Reporting<'_> {
                 all.push("pointers in structs lead to different buffers".to_owned());
             }
         }
-        let mut lines: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-        for location in wrapping.iter().flatten() {
-            lines.entry(&location.file).or_default().insert(location.line);
-        }
-        if wrapping.contains(&None) {
-            all.push("integers fit their types in code that has no lines".to_owned());
-        }
-        for (file, lines) in lines {
-            let many = if lines.len() == 1 { "line" } else { "lines" };
-            let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            let of = if file == self.source { String::new() } else { format!(" of {file}") };
-            all.push(format!("integers fit their types in {many} {lines}{of}"));
-        }
+        all.extend(fitting(wrapping, self.source));
         all
     }
 
@@ -261,6 +249,25 @@ impl Reporting<'_> {
             Some(l) => format!(" in {}:{}", l.file, l.line),
         }
     }
+}
+
+/// Where integers have to fit their types, a clause for each file.
+pub(super) fn fitting(wrapping: &BTreeSet<Option<DebugLocation>>, source: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut lines: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for location in wrapping.iter().flatten() {
+        lines.entry(&location.file).or_default().insert(location.line);
+    }
+    if wrapping.contains(&None) {
+        all.push("integers fit their types in code that has no lines".to_owned());
+    }
+    for (file, lines) in lines {
+        let many = if lines.len() == 1 { "line" } else { "lines" };
+        let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let of = if file == source { String::new() } else { format!(" of {file}") };
+        all.push(format!("integers fit their types in {many} {lines}{of}"));
+    }
+    all
 }
 
 /// Enters what the runs showed: a finding that contradicts a property refutes it, whatever was proved, as the input

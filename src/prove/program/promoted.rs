@@ -7,6 +7,7 @@ use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use kassay_base::error::Result;
 use kassay_base::forked::{self, Job, Limit};
+use kassay_ir::instrument::components;
 use kassay_ir::kernel::{canonical, inlined, module};
 use kassay_ir::llvm::{AttributeIndex, View, passes};
 use kassay_ir::lower::native::prepare;
@@ -66,6 +67,11 @@ pub fn with_simple_loops<'c>(
     deadline: Option<Instant>,
 ) -> Result<Module<'c>> {
     let canonical = canonical.clone();
+    // As in runs, an access is to the bytes that the source names, which shows while variables are in memory.
+    for function in View::of(&canonical).functions().into_iter().filter(|function| function.has_body()) {
+        components::separate(View::of(&canonical), function);
+        components::separate_copies(View::of(&canonical), function);
+    }
     prepare::note_returns(&canonical);
     let mut module = promote_until(&canonical, entry, machine, deadline)?;
     run(&mut module, "function(loop-simplify,lcssa)", machine)?;

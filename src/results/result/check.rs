@@ -7,8 +7,9 @@ use kassay_suite::schedule::Schedule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::amplification::Amplification;
 use super::causes::Cause;
-use super::proofs::Proof;
+use super::proofs::{Length, Proof};
 use super::repairs::Repair;
 pub use super::scope::Scope;
 use super::set::{InSet, SetResult};
@@ -42,6 +43,9 @@ pub struct CheckResult {
     /// What is proved for launches that were not run; empty with `--no-prove`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proofs: Vec<Proof>,
+    /// How many elements buffers need, of those of which that is proved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lengths: Vec<Length>,
     /// With `--fix` or `--write`: changes of the source that mend findings, and why others cannot be mended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
@@ -522,19 +526,6 @@ pub struct Barrier {
     pub reason: String,
 }
 
-/// The argument values for which a `clean` verdict holds (LEUNG 3 and 4).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Amplification {
-    /// Whether addresses, guards of accesses and barriers are independent of the contents of all buffers and images.
-    pub access_invariant: bool,
-    /// Inputs for all of whose values a clean verdict holds: `n` is a value, `x[]` the contents of a buffer.
-    pub holds_for_all_values_of: Vec<String>,
-    /// Inputs that influence addresses, guards of accesses or barriers.
-    pub property_integrity_inputs: Vec<String>,
-    /// What each of these inputs influences, and where.
-    pub why_not: Vec<String>,
-}
-
 /// Numbers of findings, inputs, launches and barriers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
@@ -568,6 +559,7 @@ mod tests {
             barriers: Vec::new(),
             amplification: None,
             proofs: Vec::new(),
+            lengths: Vec::new(),
             repairs: Vec::new(),
             condition: None,
             first_pass: None,

@@ -23,6 +23,7 @@ macro_rules! kernel_commands {
     };
 }
 
+pub mod amplification;
 pub mod any;
 pub mod capture;
 pub mod causes;

@@ -47,6 +47,43 @@ pub struct Proof {
     pub milliseconds: u64,
 }
 
+/// How many elements a buffer needs, for launches that were not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Length {
+    /// Name of the argument.
+    pub buffer: String,
+    /// So many are enough, as an expression of scalars and sizes: `ni * nj`, `max(n, m + 1)`; null: see `bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elements: Option<String>,
+    /// So many bytes are enough, where they are no number of elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<String>,
+    /// The condition among the preconditions, if one was needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// What a launch has to keep to for it to be enough, a clause each.
+    pub preconditions: Vec<String>,
+}
+
+impl Length {
+    /// As text: `` `a` needs `ni * nj` elements ``.
+    pub fn text(&self) -> String {
+        let (number, unit) = match (&self.elements, &self.bytes) {
+            (Some(elements), _) => (elements.as_str(), "element"),
+            (None, Some(bytes)) => (bytes.as_str(), "byte"),
+            (None, None) => ("0", "byte"),
+        };
+        let many = if number == "1" { "" } else { "s" };
+        // Numbers are no expressions.
+        let quote = if number.bytes().all(|b| b.is_ascii_digit()) { "" } else { "`" };
+        let text = format!("`{}` needs {quote}{number}{quote} {unit}{many}", self.buffer);
+        match &self.condition {
+            Some(condition) => format!("{text} if {condition}"),
+            None => text,
+        }
+    }
+}
+
 /// A property that can be proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -95,6 +132,63 @@ pub fn are_race_free(proofs: &[Proof], unconditionally: bool) -> bool {
     !proofs.is_empty() && proofs.iter().filter(|p| p.property != Property::Bounds).all(is_proved)
 }
 
+/// Launches for which all of convergence and race freedom is proved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProvedLaunches {
+    /// Which they are.
+    pub holds_for: ProvedFor,
+    /// For `launches-of-local-size`: that size, one entry per dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_size: Option<Vec<u64>>,
+    /// What they have to keep to, a condition each; empty: nothing but what every proof assumes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
+}
+
+impl ProvedLaunches {
+    /// The launches of which these proofs say that they neither race nor diverge; `None`: there are none.
+    pub fn of(proofs: &[Proof]) -> Option<ProvedLaunches> {
+        if !are_race_free(proofs, false) {
+            return None;
+        }
+        let needed = || proofs.iter().filter(|proof| proof.property != Property::Bounds);
+        let narrowest = needed().max_by_key(|proof| proof.holds_for)?;
+        let mut conditions: Vec<String> = Vec::new();
+        for condition in needed().filter_map(|proof| proof.condition.as_ref()) {
+            if !conditions.contains(condition) {
+                conditions.push(condition.clone());
+            }
+        }
+        Some(ProvedLaunches { holds_for: narrowest.holds_for?, local_size: narrowest.local_size.clone(), conditions })
+    }
+
+    /// As text: `all launches if ...`.
+    pub fn text(&self, words: Words) -> String {
+        let which = launches(self.holds_for, self.local_size.as_deref(), words);
+        match &self.conditions[..] {
+            [] => which,
+            conditions => format!("{which} if {}", conditions.join(" and ")),
+        }
+    }
+}
+
+/// Launches of which something is proved, as text.
+fn launches(holds_for: ProvedFor, local_size: Option<&[u64]>, words: Words) -> String {
+    match holds_for {
+        ProvedFor::AllLaunches => "all launches".to_owned(),
+        ProvedFor::LaunchesOfLocalSize => {
+            format!("launches with {} of {}", words.say("work-groups"), group_size(local_size.unwrap_or_default()))
+        }
+        ProvedFor::GivenLaunches => "launches of the sizes that were run".to_owned(),
+    }
+}
+
+/// A work-group size, without dimensions of size 1 at its end.
+fn group_size(all: &[u64]) -> String {
+    let last = all.iter().rposition(|n| *n != 1).unwrap_or(0);
+    all.iter().take(last + 1).map(u64::to_string).collect::<Vec<_>>().join(" x ")
+}
+
 impl Proof {
     /// The property as text, such as `race freedom within a work-group`.
     pub fn subject(&self) -> &'static str {
@@ -110,11 +204,10 @@ impl Proof {
     /// What is known of it, as text: `for all launches if ...`.
     pub fn known(&self, words: Words) -> String {
         let text = match (self.status, self.holds_for) {
-            (Status::Proved, Some(ProvedFor::AllLaunches)) => "for all launches".to_owned(),
-            (Status::Proved, Some(ProvedFor::LaunchesOfLocalSize)) => {
-                format!("for launches with {} of {}", words.say("work-groups"), self.group_size())
+            (Status::Proved, holds_for) => {
+                let holds_for = holds_for.unwrap_or(ProvedFor::GivenLaunches);
+                format!("for {}", launches(holds_for, self.local_size.as_deref(), words))
             }
-            (Status::Proved, _) => "for launches of the sizes that were run".to_owned(),
             (Status::Refuted, _) => match (&self.counterexample, self.replayed) {
                 (Some(launch), true) => format!("refuted by a launch with {launch}"),
                 (Some(input), false) => format!("refuted by the input \"{input}\""),
@@ -127,13 +220,6 @@ impl Proof {
             Some(condition) => format!("{text} if {condition}"),
             None => text,
         }
-    }
-
-    /// The work-group size, without dimensions of size 1 at its end.
-    fn group_size(&self) -> String {
-        let all = self.local_size.as_deref().unwrap_or_default();
-        let last = all.iter().rposition(|n| *n != 1).unwrap_or(0);
-        all.iter().take(last + 1).map(u64::to_string).collect::<Vec<_>>().join(" x ")
     }
 
     /// What it assumes, but for its condition and for what every proof assumes.

@@ -104,7 +104,11 @@ pub fn check_result() -> CheckResult {
         "inputs": [input("several groups", true, vec!["n is 1"]), input("one group", false, vec!["n is 1", "x has 64 elements"])],
         "barriers": [barrier(5, None, "not every input that reaches it comes to its end"), barrier(7, Some(true), "nothing new is found without it")],
         "amplification": { "access_invariant": true, "holds_for_all_values_of": ["x[]", "out[]"],
-                           "property_integrity_inputs": ["n"], "why_not": ["n flows into the branch at sum.cl:4:9"] },
+                           "property_integrity_inputs": ["n"], "why_not": ["n flows into the branch at sum.cl:4:9"],
+                           "proved": { "holds_for": "all-launches", "conditions": ["`n >= 0`"] } },
+        "lengths": [{ "buffer": "x", "elements": "max(n, 8)", "condition": "`n >= 0`",
+                      "preconditions": ["`n >= 0`", "launches have no global offset"] },
+                    { "buffer": "out", "elements": "1", "preconditions": ["launches have no global offset"] }],
         "summary": { "findings": { "data-race": 1, "barrier-divergence": 1, "out-of-bounds": 1, "redundant-barrier": 1 },
                      "inputs": 2, "completed": 1, "launches": 9, "redundant_barriers": 1, "barriers": 2 },
         "notes": ["something besides"]

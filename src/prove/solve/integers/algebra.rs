@@ -379,8 +379,8 @@ impl Integers {
         result
     }
 
-    /// That functions whose name fulfils `is_meant` return each result at most once.
-    pub fn injective(&mut self, is_meant: impl Fn(&str) -> bool) -> Vec<Fact> {
+    /// Arguments and results of two applications of functions whose name fulfils `is_meant`.
+    fn applied(&self, is_meant: impl Fn(&str) -> bool) -> Vec<[Polynomial; 4]> {
         let mut pairs = Vec::new();
         for (_, function) in self.functions.iter().filter(|(name, _)| is_meant(name)) {
             let all: Vec<(&Polynomial, &Polynomial)> = function.applications.iter().collect();
@@ -388,9 +388,30 @@ impl Integers {
                 pairs.extend(all[i + 1..].iter().map(|(b, y)| [*a, *b, *x, *y].map(Polynomial::clone)));
             }
         }
+        pairs
+    }
+
+    /// That functions whose name fulfils `is_meant` return each result at most once.
+    pub fn injective(&mut self, is_meant: impl Fn(&str) -> bool) -> Vec<Fact> {
+        let pairs = self.applied(is_meant);
         let fact = |[a, b, x, y]: [Polynomial; 4]| {
             let results = self.equal(&x, &y);
             results.implies(&self.equal(&a, &b))
+        };
+        pairs.into_iter().map(fact).collect()
+    }
+
+    /// That functions whose name fulfils `is_meant` return no less for a greater argument; of unsigned results that is
+    /// known where they are natural.
+    pub fn rising(&mut self, is_meant: impl Fn(&str) -> bool, is_signed: bool) -> Vec<Fact> {
+        let pairs = self.applied(is_meant);
+        let zero = Polynomial::default();
+        let fact = |[a, b, x, y]: [Polynomial; 4]| {
+            let up = self.at_most(&a, &b).implies(&self.at_most(&x, &y));
+            let down = self.at_most(&b, &a).implies(&self.at_most(&y, &x));
+            let natural = self.at_most(&zero, &x).and(&self.at_most(&zero, &y));
+            let both = up.and(&down);
+            if is_signed { both } else { natural.implies(&both) }
         };
         pairs.into_iter().map(fact).collect()
     }

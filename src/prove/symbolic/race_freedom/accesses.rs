@@ -277,6 +277,35 @@ pub fn counts(program: &Program, instruction: &Instruction) -> Option<bool> {
     }
 }
 
+/// What no two operations on one place return both, if all operations there are of this kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// This number, which each of them takes away for good: a compare-exchange expects it and puts another one there.
+    Taken(i64),
+    /// Anything but this number, which each of them leaves there.
+    Left(i64),
+}
+
+/// The claim that an atomic operation makes.
+pub fn claims(program: &Program, instruction: &Instruction) -> Option<Claim> {
+    let constant = |i: usize| {
+        let operand = *instruction.operands.get(i)?;
+        program.constant(operand).filter(|_| !program.undefined.contains(&operand))
+    };
+    match &instruction.op {
+        Op::AtomicRmw(kassay_ir::llvm::AtomicRmwOperation::LLVMAtomicRMWBinOpXchg) => Some(Claim::Left(constant(1)?)),
+        Op::Call(_, base) => match builtins::operation(base)? {
+            Operation::Exchange => Some(Claim::Left(constant(1)?)),
+            Operation::CompareExchange => {
+                let (expected, new) = (constant(1)?, constant(2)?);
+                (expected != new).then_some(Claim::Taken(expected))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The memory that is shared, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Memory {

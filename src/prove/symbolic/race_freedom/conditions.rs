@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use kassay_model::condition::{Condition, IndexBuffer, Quantity};
-use kassay_model::interface::{ArgKind, Type};
+use kassay_model::interface::{ArgKind, Scalar, Type};
 
 use super::kernel::Kernel;
 use super::launch::Launch;
+use super::scalars;
 use crate::program::ids::Id;
 use crate::program::{Kind, Op, Region};
-use crate::solve::integers::{Fact, Integers, Polynomial, Range};
+use crate::solve::integers::{Fact, Integers, Polynomial};
 
 /// Largest number of conditions of each kind that several scalars may be part of.
 const MAX_OF_A_KIND: usize = 40;
@@ -21,11 +22,10 @@ const LEAST_GLOBAL: i64 = 64;
 /// Largest number of elements of a row that a work-item may be meant to have, and how many such numbers are tried.
 const MOST_ELEMENTS_EACH: i64 = 16;
 const MAX_FACTORS: usize = 4;
-
-/// The symbol of an integer of `bits` bits in an argument that is passed by value; `offset` is in bytes.
-pub fn scalar_name(position: u32, offset: u64, bits: u32) -> String {
-    format!("argument {position}+{offset}, {bits} bits")
-}
+/// Most numbers of the code, and scalars, that are tried as limits of each other.
+const MAX_SMALL: usize = 6;
+/// By how much limits of scalars are less plain than they are weak.
+const OF_LIMITS: u32 = 65;
 
 /// The condition as a fact, where it is one about sizes and scalars.
 pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Option<Fact> {
@@ -53,8 +53,18 @@ pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integer
             integers.at_most(&covered, &outer)
         }
         Condition::Distinct(buffer) => {
-            let start = format!("contents of {:?},", Region::Argument(buffer.position));
-            Fact::all(integers.injective(|name| name.starts_with(&start)))
+            let elements = elements(kernel, buffer)?;
+            Fact::all(integers.injective(|name| name == elements))
+        }
+        Condition::Rising(buffer) => {
+            let elements = elements(kernel, buffer)?;
+            let is_signed = element(kernel, buffer.position)?.is_signed();
+            Fact::all(integers.rising(|name| name == elements, is_signed))
+        }
+        Condition::MultipleOf(a, Quantity::Constant(n @ 1..)) => {
+            let a = value(a, integers)?;
+            let rest = integers.divide(&a, &Polynomial::constant(i128::from(*n))).1;
+            integers.equal(&rest, &Polynomial::default())
         }
         Condition::All(several) => {
             let all: Option<Vec<Fact>> = several.iter().map(|c| fact(c, kernel, launch, integers)).collect();
@@ -64,17 +74,31 @@ pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integer
     })
 }
 
-fn number(quantity: &Quantity, kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Option<Polynomial> {
+/// The value of a quantity as instructions have it: unsigned scalars are the signed numbers of their bits.
+pub fn as_encoded(
+    quantity: &Quantity,
+    kernel: &Kernel<'_>,
+    launch: &Launch,
+    integers: &mut Integers,
+) -> Option<Polynomial> {
+    match quantity {
+        Quantity::Scalar(scalar) => scalars::signed(scalar, kernel, integers).map(|(value, _)| value),
+        _ => number(quantity, kernel, launch, integers),
+    }
+}
+
+/// The value of a quantity, where it is an integer of the launch.
+pub fn number(
+    quantity: &Quantity,
+    kernel: &Kernel<'_>,
+    launch: &Launch,
+    integers: &mut Integers,
+) -> Option<Polynomial> {
     Some(match quantity {
         Quantity::Constant(n) => Polynomial::constant(i128::from(*n)),
         Quantity::Scalar(scalar) => {
-            let param = *kernel.program.params.get(scalar.position as usize)?;
-            let bits = match kernel.program.shape(param).kind {
-                Kind::Int(bits @ 2..=64) => bits,
-                _ => return None,
-            };
-            let value = integers.symbol(&scalar_name(scalar.position, scalar.offset, bits), Range::signed(bits));
-            match is_unsigned(kernel, scalar.position) {
+            let (value, bits) = scalars::signed(scalar, kernel, integers)?;
+            match scalars::is_unsigned(kernel, scalar) {
                 true => integers.unsigned_value(&value, bits),
                 false => value,
             }
@@ -91,27 +115,6 @@ fn number(quantity: &Quantity, kernel: &Kernel<'_>, launch: &Launch, integers: &
             integers.multiply(&a, &b)
         }
     })
-}
-
-/// Whether the source calls an argument unsigned.
-fn is_unsigned(kernel: &Kernel<'_>, position: u32) -> bool {
-    let arg = kernel.interface.args.get(position as usize);
-    arg.is_some_and(|a| matches!(&a.kind, ArgKind::Value(Type::Scalar(scalar)) if !scalar.is_signed()))
-}
-
-/// The scalars on which addresses, branches or barriers depend.
-fn scalars(kernel: &Kernel<'_>) -> Vec<Quantity> {
-    let program = kernel.program;
-    let is_scalar = |position: &usize| {
-        let value = program.params[*position];
-        let shape = program.shape(value);
-        kernel.is_relevant(value) && shape.is_int() && matches!(shape.kind, Kind::Int(8..=64))
-    };
-    let quantity = |position: usize| {
-        let name = kernel.interface.args.get(position).map(|a| a.display_name());
-        Quantity::scalar(position as u32, name.unwrap_or_else(|| position.to_string()))
-    };
-    (0..program.params.len()).filter(is_scalar).map(quantity).collect()
 }
 
 /// Numbers of elements of the arrays that are indexed.
@@ -144,8 +147,22 @@ fn literals(kernel: &Kernel<'_>) -> Vec<i64> {
 pub fn quantities(kernel: &Kernel<'_>, launch: &Launch, integers: &mut Integers) -> Vec<(Quantity, Polynomial)> {
     let dimensions = (0..3u8).filter(|d| kernel.dimensions[usize::from(*d)]);
     let sizes = dimensions.flat_map(|d| [Quantity::LocalSize(d), Quantity::Groups(d)]);
-    let all = sizes.chain(scalars(kernel));
+    let all = sizes.chain(scalars::relevant(kernel));
     all.filter_map(|quantity| Some((quantity.clone(), number(&quantity, kernel, launch, integers)?))).collect()
+}
+
+/// The integers that a buffer holds, if they are.
+fn element(kernel: &Kernel<'_>, position: u32) -> Option<Scalar> {
+    match kernel.interface.args.get(position as usize)?.kind {
+        ArgKind::Buffer { element: Some(Type::Scalar(scalar)), .. } if !scalar.is_float() => Some(scalar),
+        _ => None,
+    }
+}
+
+/// The name of the function that loads of elements of a buffer are, if nobody writes it.
+fn elements(kernel: &Kernel<'_>, buffer: &IndexBuffer) -> Option<String> {
+    let bits = 8 * element(kernel, buffer.position)?.size();
+    Some(format!("contents of {:?}, {bits} bits", Region::Argument(buffer.position)))
 }
 
 /// Buffers of integers whose contents addresses depend on.
@@ -153,14 +170,14 @@ fn index_buffers(kernel: &Kernel<'_>) -> Vec<IndexBuffer> {
     let program = kernel.program;
     let mut positions = BTreeSet::new();
     for (_, instruction) in program.instructions() {
-        let is_integer = matches!(program.shape(instruction.result).kind, Kind::Int(8..=64));
-        if !matches!(instruction.op, Op::Load) || !is_integer || !kernel.is_relevant(instruction.result) {
+        let Kind::Int(bits @ 8..=64) = program.shape(instruction.result).kind else { continue };
+        if !matches!(instruction.op, Op::Load) || !kernel.is_relevant(instruction.result) {
             continue;
         }
         for region in kernel.regions(instruction.operands[0]) {
             if let Region::Argument(position) = region
                 && !kernel.written.contains(&region)
-                && !kernel.is_by_value(position)
+                && element(kernel, position).is_some_and(|scalar| 8 * scalar.size() == u64::from(bits))
             {
                 positions.insert(position);
             }
@@ -181,13 +198,13 @@ pub fn one_group(kernel: &Kernel<'_>) -> Condition {
 
 /// Conditions that are tried, the weakest and plainest first.
 pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
-    let scalars = scalars(kernel);
+    let scalars = scalars::relevant(kernel);
     let dimensions: Vec<u8> = (0..3u8).filter(|d| kernel.dimensions[usize::from(*d)]).collect();
     let mut all = Vec::new();
     for n in &scalars {
         all.extend([0, 1].map(|least| Condition::AtLeast(n.clone(), Quantity::Constant(least))));
         if let Quantity::Scalar(scalar) = n
-            && is_unsigned(kernel, scalar.position)
+            && scalars::is_unsigned(kernel, scalar)
         {
             all.push(Condition::AtMost(n.clone(), Quantity::Constant(i64::from(i32::MAX))));
         }
@@ -225,21 +242,22 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
     all.extend(strides.take(MAX_OF_A_KIND));
     for d in &dimensions {
         if kernel.interface.required_local.is_none() {
-            for size in extents_of_arrays(kernel) {
+            // The greatest limit is the weakest.
+            for size in extents_of_arrays(kernel).into_iter().rev() {
                 all.push(Condition::AtMost(Quantity::LocalSize(*d), Quantity::Constant(size)));
             }
             for size in literals(kernel) {
                 all.push(Condition::Equal(Quantity::LocalSize(*d), Quantity::Constant(size)));
             }
         }
-        for size in literals(kernel).into_iter().filter(|n| *n >= LEAST_GLOBAL) {
+        for size in literals(kernel).into_iter().rev().filter(|n| *n >= LEAST_GLOBAL) {
             all.push(Condition::AtMost(Quantity::GlobalSize(*d), Quantity::Constant(size)));
         }
         all.push(Condition::Equal(Quantity::Groups(*d), Quantity::Constant(1)));
     }
     if let [x, y, ..] = dimensions[..] {
         // Rows and columns have limits of their own.
-        let limits = |d: u8| extents_of_arrays(kernel).into_iter().map(move |n| (d, n)).collect::<Vec<_>>();
+        let limits = |d: u8| extents_of_arrays(kernel).into_iter().rev().map(move |n| (d, n)).collect::<Vec<_>>();
         let at_most = |(d, n): (u8, i64)| Condition::AtMost(Quantity::LocalSize(d), Quantity::Constant(n));
         let of_both = limits(x).into_iter().flat_map(|a| limits(y).into_iter().map(move |b| (a, b)));
         let of_both = of_both.map(|(a, b)| Condition::all([at_most(a), at_most(b)]));
@@ -250,9 +268,67 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
         all.push(Condition::Equal(Quantity::LocalSize(x), Quantity::LocalSize(y)));
         all.push(Condition::Equal(Quantity::GlobalSize(x), Quantity::GlobalSize(y)));
     }
+    all.extend(index_buffers(kernel).into_iter().map(Condition::Rising));
     all.extend(index_buffers(kernel).into_iter().map(Condition::Distinct));
-    all.sort_by_key(Condition::strength);
+    all.extend(small_numbers(kernel, &scalars, &dimensions));
+    let unsigned = |condition: &Condition| match condition {
+        Condition::AtLeast(Quantity::Scalar(scalar), other) if scalars::is_unsigned(kernel, scalar) => {
+            let n = Quantity::Scalar(scalar.clone());
+            let has_sign = !matches!(other, Quantity::Constant(_));
+            let at_most = Condition::AtMost(n, Quantity::Constant(i64::from(i32::MAX)));
+            has_sign.then(|| Condition::all([condition.clone(), at_most]))
+        }
+        _ => None,
+    };
+    let with_limits: Vec<Condition> = all.iter().filter_map(unsigned).take(MAX_OF_A_KIND).collect();
+    all.extend(with_limits);
+    all.sort_by_key(strength);
     all
+}
+
+/// Conditions that numbers of the code are limits: `radius <= 2`, `get_local_size(0) >= 4`, or multiples:
+/// `get_local_size(0) % 2 == 0`.
+fn small_numbers(kernel: &Kernel<'_>, scalars: &[Quantity], dimensions: &[u8]) -> Vec<Condition> {
+    let small: Vec<i64> = literals(kernel).into_iter().filter(|n| *n < LEAST_GLOBAL).take(MAX_SMALL).collect();
+    let mut all = Vec::new();
+    for n in &small {
+        let number = || Quantity::Constant(*n);
+        for d in dimensions {
+            if kernel.interface.required_local.is_none() {
+                all.push(Condition::AtLeast(Quantity::LocalSize(*d), number()));
+                all.push(Condition::MultipleOf(Quantity::LocalSize(*d), number()));
+            }
+        }
+    }
+    // The greatest limit is the weakest.
+    for n in small.iter().rev() {
+        let number = || Quantity::Constant(*n);
+        all.extend(scalars.iter().take(MAX_SMALL).map(|scalar| Condition::AtMost(scalar.clone(), number())));
+        // Components, layers.
+        let few = dimensions.iter().filter(|d| **d > 0 && *n <= MOST_ELEMENTS_EACH);
+        all.extend(few.map(|d| Condition::AtMost(Quantity::GlobalSize(*d), number())));
+    }
+    all
+}
+
+/// The order in which conditions are tried: a scalar that is at most a number of the code is no plain one.
+fn strength(condition: &Condition) -> u32 {
+    let is_limit = match condition {
+        Condition::AtMost(Quantity::Scalar(_), Quantity::Constant(n)) => *n < LEAST_GLOBAL,
+        _ => false,
+    };
+    match condition {
+        // That an unsigned number is no negative one of so many bits says little.
+        Condition::All(parts) => match &parts[..] {
+            [plain, Condition::AtMost(_, Quantity::Constant(most))] if *most == i64::from(i32::MAX) => {
+                plain.strength() + 1
+            }
+            _ => condition.strength(),
+        },
+        // That a group is as large as something is weaker.
+        Condition::MultipleOf(Quantity::LocalSize(_), _) => OF_LIMITS,
+        _ => condition.strength() + if is_limit { OF_LIMITS } else { 0 },
+    }
 }
 
 /// Whether the condition speaks of products of what a launch gives.

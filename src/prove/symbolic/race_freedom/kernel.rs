@@ -5,9 +5,10 @@ use std::collections::{BTreeSet, HashSet};
 use kassay_ir::kernel::builtins::{self, Builtin, Effect, Family};
 use kassay_model::interface::Interface;
 
-use super::accesses::{Access, Base, Memory, Mode, Unsupported, accesses, counts, memory_of};
+use super::accesses::{Access, Base, Memory, Mode, Unsupported, accesses, memory_of};
 use super::copies::Copies;
 use super::graph::{Graph, NodeId};
+use super::powers::Powers;
 use super::uniformity::Uniformity;
 use crate::program::ids::{Id, id_of};
 use crate::program::{Definition, End, Instruction, Op, Program, Region, ValueId};
@@ -19,6 +20,7 @@ pub struct Kernel<'p> {
     pub graph: Graph,
     pub uniformity: Uniformity,
     pub copies: Copies,
+    pub powers: Powers,
     /// By block and instruction.
     accesses: Vec<Vec<Vec<Access>>>,
     /// Objects that it may write.
@@ -63,6 +65,7 @@ impl<'p> Kernel<'p> {
             graph,
             uniformity,
             copies,
+            powers: Powers::of(program),
             accesses: all,
             written,
             relevant,
@@ -117,15 +120,15 @@ impl<'p> Kernel<'p> {
         self.written.iter().any(|region| self.memory(*region) == Memory::Image)
     }
 
-    /// Whether all that writes an object of global memory, anywhere in the kernel, counts up, or all counts down.
-    pub fn is_counter(&self, region: Region, up: bool) -> bool {
+    /// Whether all that writes an object of global memory, anywhere in the kernel, is of a kind.
+    pub fn is_only_written_by(&self, region: Region, is_meant: &dyn Fn(&Instruction) -> bool) -> bool {
         let written = self.program.blocks.iter().zip(&self.accesses);
         let mut writes =
             written.flat_map(|(code, accesses)| code.instructions.iter().zip(accesses)).filter(|(_, all)| {
                 let meets = |access: &Access| self.regions(access.pointer).iter().any(|r| self.may_overlap(region, *r));
                 all.iter().any(|access| access.mode != Mode::Read && meets(access))
             });
-        writes.all(|(instruction, _)| counts(self.program, instruction) == Some(up))
+        writes.all(|(instruction, _)| is_meant(instruction))
     }
 
     /// The memory of an object.

@@ -16,6 +16,9 @@
 //!   the same loops, from values that are the same. Loads are taken to be so up to the first race; of all races of an
 //!   execution, the first is not missed.
 //!
+//! How many elements buffers need is asked like bounds of arrays (`lengths`), for guesses at what values are at most
+//! (`greatest`).
+//!
 //! What is always assumed: buffers of different arguments do not overlap, unless the program says that they may; a
 //! launch has as many dimensions as the kernel reads ids of, and its groups have one size; sizes, offsets and ids are
 //! below 2^31.
@@ -25,11 +28,15 @@ mod conditions;
 mod copies;
 mod encode;
 mod graph;
+mod greatest;
 mod invariant;
 mod invariants;
 mod kernel;
 mod launch;
+mod lengths;
+mod powers;
 mod questions;
+mod scalars;
 mod scope;
 mod segments;
 mod solver;
@@ -47,6 +54,7 @@ pub use self::accesses::Unsupported;
 use self::graph::NodeId;
 use self::invariant::Invariant;
 use self::kernel::Kernel;
+pub use self::lengths::{Length, lengths, reads_offset};
 pub use self::questions::{Doubt, Site};
 use self::questions::{Question, Setting};
 pub use self::scope::{Scope, Shape};
@@ -372,26 +380,19 @@ impl Prover<'_, '_> {
 
     /// The weakest condition under which all these questions are excluded: one, or a few together.
     fn condition(&self, questions: &mut [Question<'_, '_>]) -> Option<Condition> {
-        let mut candidates = self.candidates.clone();
-        let mut helps: Vec<Vec<bool>> = Vec::new();
-        for question in questions.iter_mut() {
-            helps.push(question.helpful(&candidates, &self.solving));
+        let candidates = &self.candidates;
+        let mut helpful: Vec<usize> = (0..candidates.len()).collect();
+        let (last, others) = questions.split_last_mut()?;
+        for question in others {
+            helpful = question.helpful(candidates, &helpful, &self.solving);
         }
-        let all = |i: usize| helps.iter().all(|of_question| of_question[i]);
-        if let Some(i) = (0..candidates.len()).find(|i| all(*i)) {
-            return Some(candidates.swap_remove(i));
+        if let Some(first) = last.first_helpful(candidates, &helpful, &self.solving) {
+            return Some(candidates[first].clone());
         }
         // The first that helps for each goal, as long as there are few of them.
         let mut needed: Vec<usize> = Vec::new();
         for question in questions.iter_mut() {
-            for helps in question.helpful_by_goal(&candidates, &self.solving)? {
-                if needed.iter().all(|i| !helps[*i]) {
-                    needed.push(helps.iter().position(|h| *h)?);
-                }
-                if needed.len() > MOST_CONDITIONS {
-                    return None;
-                }
-            }
+            question.cover_goals(candidates, &mut needed, MOST_CONDITIONS, &self.solving)?;
         }
         let together = Condition::all(needed.into_iter().map(|i| candidates[i].clone()));
         questions.iter_mut().all(|q| q.is_excluded(Some(&together), &self.solving)).then_some(together)

@@ -6,7 +6,7 @@ use kassay_ir::llvm::DebugLocation;
 use kassay_model::condition::{Condition, Quantity};
 use z3::ast::Int;
 
-use super::accesses::{Base, Memory, Mode, Unsupported, counts};
+use super::accesses::{Base, Claim, Memory, Mode, Unsupported, claims, counts};
 use super::conditions;
 use super::encode::{Context, Encoder, Event, Obligation, Occurrence, Value};
 use super::graph::NodeId;
@@ -16,15 +16,16 @@ use super::launch::Launch;
 use super::scope::{Item, Scope, Shape};
 use super::segments::Cut;
 use super::solver::{KnowingSolver, Outcome, Solving};
-use crate::program::Region;
+use crate::program::{Instruction, Region};
 use crate::solve::integers::{Fact, Integers, Polynomial, Range};
 
 /// Z3's work for one question, and for one that only names a place.
 const RLIMIT: u32 = 3_000_000;
 /// Most questions about single goals under single conditions.
 const MAX_GOALS_TIMES_CONDITIONS: usize = 1_200;
-/// Numbers that sizes and scalars of models are at most, if there is such a model.
-const SMALL: [i128; 3] = [4, 16, 256];
+/// Numbers that sizes and scalars of models are at most, if there is such a model. Products of scalars that are 0 or 1
+/// are what they are in launches; of others the solver knows less.
+const SMALL: [(i128, i128); 5] = [(4, 1), (16, 1), (4, 4), (16, 16), (256, 256)];
 /// Most pairs of accesses in one segment.
 const MAX_PAIRS: usize = 4_000;
 
@@ -221,35 +222,99 @@ impl<'k, 'p> Question<'k, 'p> {
         solver.check(&[assumed, self.any()]) == Outcome::Impossible
     }
 
-    /// For each condition whether it excludes all goals without excluding all launches.
-    pub fn helpful(&mut self, candidates: &[Condition], solving: &Solving) -> Vec<bool> {
+    /// For each of these conditions whether it excludes all goals without excluding all launches.
+    pub fn helpful(&mut self, candidates: &[Condition], among: &[usize], solving: &Solving) -> Vec<usize> {
         let any = self.any();
-        self.helpful_with(&[any], candidates, solving).pop().unwrap_or_default()
+        let mut all = Vec::new();
+        self.try_conditions(candidates, among, solving, &mut |solver, i, fact| {
+            if solver.check(&[fact.clone(), any.clone()]) == Outcome::Impossible {
+                all.push(i);
+            }
+            true
+        });
+        all.sort_unstable();
+        all
     }
 
-    /// The same for each goal that is not excluded anyway; `None` if these are too many.
-    pub fn helpful_by_goal(&mut self, candidates: &[Condition], solving: &Solving) -> Option<Vec<Vec<bool>>> {
+    /// The first of these conditions that excludes all goals.
+    pub fn first_helpful(&mut self, candidates: &[Condition], among: &[usize], solving: &Solving) -> Option<usize> {
+        let any = self.any();
+        let mut first: Option<usize> = None;
+        self.try_conditions(candidates, among, solving, &mut |solver, i, fact| {
+            if first.is_some_and(|first| first < i) {
+                return false;
+            }
+            if solver.check(&[fact.clone(), any.clone()]) == Outcome::Impossible {
+                first = Some(i);
+            }
+            first.is_none()
+        });
+        first
+    }
+
+    /// Adds to `needed` the first condition that excludes a goal, for each that is not excluded by one of these. `None`
+    /// if there is none for a goal, or if more than `most` are needed.
+    pub fn cover_goals(
+        &mut self,
+        candidates: &[Condition],
+        needed: &mut Vec<usize>,
+        most: usize,
+        solving: &Solving,
+    ) -> Option<()> {
         let mut solver = self.solver(solving);
-        let mut open: Vec<Fact> = Vec::new();
-        for goal in &self.goals {
-            if solver.check(std::slice::from_ref(&goal.fact)) != Outcome::Impossible {
-                open.push(goal.fact.clone());
+        let goals = self.goals.iter().map(|goal| goal.fact.clone());
+        let open: Vec<Fact> =
+            goals.filter(|goal| solver.check(std::slice::from_ref(goal)) != Outcome::Impossible).collect();
+        let mut left = MAX_GOALS_TIMES_CONDITIONS;
+        for goal in open {
+            let mut first: Option<usize> = None;
+            // Those that are needed anyway come first.
+            let known = needed.clone();
+            let others = (0..candidates.len()).filter(|i| !known.contains(i)).collect::<Vec<usize>>();
+            for among in [known, others] {
+                if first.is_some() {
+                    break;
+                }
+                self.try_conditions(candidates, &among, solving, &mut |solver, i, fact| {
+                    if left == 0 || first.is_some_and(|first| first < i) {
+                        return false;
+                    }
+                    left -= 1;
+                    if solver.check(&[fact.clone(), goal.clone()]) == Outcome::Impossible {
+                        first = Some(i);
+                    }
+                    first.is_none()
+                });
+            }
+            let first = first?;
+            if !needed.contains(&first) {
+                needed.push(first);
+            }
+            if needed.len() > most {
+                return None;
             }
         }
-        (open.len() * candidates.len() <= MAX_GOALS_TIMES_CONDITIONS)
-            .then(|| self.helpful_with(&open, candidates, solving))
+        Some(())
     }
 
-    fn helpful_with(&mut self, goals: &[Fact], candidates: &[Condition], solving: &Solving) -> Vec<Vec<bool>> {
-        let mut helps = vec![vec![false; candidates.len()]; goals.len()];
+    /// Calls `found` with each of these conditions under which both work-items may come to a goal, in their order,
+    /// until it returns `false`; then again for those that speak of products, which cost more.
+    fn try_conditions(
+        &mut self,
+        candidates: &[Condition],
+        among: &[usize],
+        solving: &Solving,
+        found: &mut dyn FnMut(&mut KnowingSolver, usize, &Fact) -> bool,
+    ) {
         let kernel = self.context.kernel;
         // A condition under which nobody comes there is none that a host would keep to.
         let both = Fact::any(self.goals.iter().map(|goal| goal.both.clone()));
         for with_products in [false, true] {
             let mut facts = Vec::new();
-            for (i, condition) in candidates.iter().enumerate() {
-                if conditions::has_products(condition) == with_products
-                    && let Some(fact) = conditions::fact(condition, kernel, &self.context.launch, &mut self.integers)
+            for i in among.iter().copied() {
+                if conditions::has_products(&candidates[i]) == with_products
+                    && let Some(fact) =
+                        conditions::fact(&candidates[i], kernel, &self.context.launch, &mut self.integers)
                 {
                     facts.push((i, fact));
                 }
@@ -259,18 +324,14 @@ impl<'k, 'p> Question<'k, 'p> {
             }
             let mut solver = self.solver(solving);
             for (i, fact) in facts {
-                if solver.check(&[fact.clone(), both.clone()]) == Outcome::Impossible {
-                    continue;
+                if solving.is_over() {
+                    return;
                 }
-                for (of_goal, goal) in helps.iter_mut().zip(goals) {
-                    if solving.is_over() {
-                        return helps;
-                    }
-                    of_goal[i] = solver.check(&[fact.clone(), goal.clone()]) == Outcome::Impossible;
+                if solver.check(&[fact.clone(), both.clone()]) != Outcome::Impossible && !found(&mut solver, i, &fact) {
+                    break;
                 }
             }
         }
-        helps
     }
 
     /// The first goal that may happen.
@@ -281,10 +342,14 @@ impl<'k, 'p> Question<'k, 'p> {
         let kernel = self.context.kernel;
         let quantities = conditions::quantities(kernel, &self.context.launch, &mut self.integers);
         let wanted: Vec<Int> = quantities.iter().map(|(_, value)| self.integers.integer(value)).collect();
-        let small = SMALL.map(|limit| {
-            let (least, most) = (Polynomial::constant(-limit), Polynomial::constant(limit));
+        let small = SMALL.map(|(of_sizes, of_scalars)| {
             let integers = &mut self.integers;
-            let within = quantities.iter().map(|(_, v)| integers.at_most(&least, v).and(&integers.at_most(v, &most)));
+            let within = quantities.iter().map(|(quantity, value)| {
+                let limit = if matches!(quantity, Quantity::Scalar(_)) { of_scalars } else { of_sizes };
+                let least = Polynomial::constant(if limit == 1 { 0 } else { -limit });
+                let most = Polynomial::constant(limit);
+                integers.at_most(&least, value).and(&integers.at_most(value, &most))
+            });
             Fact::all(within.collect::<Vec<Fact>>())
         });
         let mut solver = self.solver(solving);
@@ -420,7 +485,8 @@ fn event_site(event: Event, kernel: &Kernel<'_>) -> Site {
     }
 }
 
-/// Work-items get different numbers from a counter that everybody only increases, or only decreases.
+/// Work-items get different numbers from a counter that everybody only increases, or only decreases; and of those that
+/// claim a place in the same way, one gets it.
 fn distinguish(
     kernel: &Kernel<'_>,
     scope: Scope,
@@ -428,31 +494,62 @@ fn distinguish(
     second: &[Occurrence<'_>],
     integers: &mut Integers,
 ) {
+    let program = kernel.program;
     for (i, a) in first.iter().enumerate() {
-        let Some(b) = second.get(i) else { return };
-        let ([p], [q]) = (&a.places[..], &b.places[..]) else { continue };
-        let (Some(up), Some(x), Some(y)) = (counts(kernel.program, a.instruction), &a.result, &b.result) else {
-            continue;
-        };
-        let Base::Object(region) = p.base else { continue };
-        // Each group has counters of its own in local memory.
-        if p.base != q.base
-            || region == Region::Unknown
-            || (scope == Scope::InterGroup && kernel.memory(region) == Memory::Local)
-        {
+        let counted = counts(program, a.instruction);
+        let claim = claims(program, a.instruction);
+        if counted.is_none() && claim.is_none() {
             continue;
         }
-        let only_counts = first.iter().all(|other| {
-            let meets = other.places.iter().any(|place| match place.base {
-                Base::Object(there) => kernel.may_overlap(region, there),
-                Base::Null => false,
+        let bytes = |instruction: &Instruction| program.shape(instruction.result).bytes();
+        let is_same_kind = |other: &Instruction| {
+            bytes(other) == bytes(a.instruction)
+                && match counted {
+                    Some(_) => counts(program, other) == counted,
+                    None => claims(program, other) == claim,
+                }
+        };
+        // Of increments those at one place of the code are compared.
+        let others = if counted.is_some() { second.get(i..=i) } else { Some(second) };
+        for b in others.unwrap_or_default() {
+            if !is_same_kind(b.instruction) {
+                continue;
+            }
+            let ([p], [q]) = (&a.places[..], &b.places[..]) else { continue };
+            let (Some(x), Some(y)) = (&a.result, &b.result) else { continue };
+            let Base::Object(region) = p.base else { continue };
+            // Each group has objects of its own in local memory.
+            if p.base != q.base
+                || region == Region::Unknown
+                || (scope == Scope::InterGroup && kernel.memory(region) == Memory::Local)
+            {
+                continue;
+            }
+            let only_these = first.iter().all(|other| {
+                let meets = other.places.iter().any(|place| match place.base {
+                    Base::Object(there) => kernel.may_overlap(region, there),
+                    Base::Null => false,
+                });
+                !meets || other.mode == Mode::Read || is_same_kind(other.instruction)
             });
-            !meets || other.mode == Mode::Read || counts(kernel.program, other.instruction) == Some(up)
-        });
-        // In global memory, other groups count, too, wherever they are.
-        if only_counts && (kernel.memory(region) == Memory::Local || kernel.is_counter(region, up)) {
+            // In global memory, other groups take part, too, wherever they are.
+            if !only_these
+                || !(kernel.memory(region) == Memory::Local || kernel.is_only_written_by(region, &is_same_kind))
+            {
+                continue;
+            }
             let same = integers.equal(&p.offset, &q.offset);
-            let differ = integers.equal(x, y).negated();
+            let differ = match claim {
+                Some(Claim::Taken(n)) => {
+                    let n = Polynomial::constant(i128::from(n));
+                    integers.equal(x, &n).and(&integers.equal(y, &n)).negated()
+                }
+                Some(Claim::Left(n)) => {
+                    let n = Polynomial::constant(i128::from(n));
+                    integers.equal(x, &n).or(&integers.equal(y, &n))
+                }
+                None => integers.equal(x, y).negated(),
+            };
             integers.assert(&Fact::all([a.reach.clone(), b.reach.clone(), same]).implies(&differ));
         }
     }

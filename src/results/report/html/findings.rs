@@ -263,7 +263,7 @@ fn proofs(result: &CheckResult) -> Markup {
         }
     }
     html! {
-        @if !result.proofs.is_empty() {
+        @if !result.proofs.is_empty() || !result.lengths.is_empty() {
             details.part-more {
                 summary { "What is proved" }
                 dl {
@@ -273,6 +273,10 @@ fn proofs(result: &CheckResult) -> Markup {
                             (shown(&proof.known(words)))
                             @for reason in &proof.why_not { br; span.quiet { (shown(reason)) } }
                         }
+                    }
+                    @if !result.lengths.is_empty() {
+                        dt { "lengths of buffers" }
+                        dd { @for (n, length) in result.lengths.iter().enumerate() { @if n > 0 { br; } (shown(&length.text())) } }
                     }
                     @if !assumed.is_empty() {
                         dt { "assuming" }
@@ -294,6 +298,9 @@ fn amplification(result: &CheckResult) -> Markup {
                     dt { "access invariant" } dd { (if amplification.access_invariant { "yes" } else { "no" }) }
                     dt { "holds for all values of" } dd { (list(&amplification.holds_for_all_values_of)) }
                     dt { "depends on" } dd { (list(&amplification.property_integrity_inputs)) }
+                    @if let Some(proved) = &amplification.proved {
+                        dt { "no races, by proof, in" } dd { (shown(&proved.text(result.header.words()))) }
+                    }
                 }
                 @if !amplification.why_not.is_empty() { ul { @for why in &amplification.why_not { li { (shown(why)) } } } }
             }

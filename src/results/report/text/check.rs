@@ -41,7 +41,7 @@ pub fn check(result: &CheckResult, view: CheckView, sources: &dyn Fn(&str) -> Op
     // Only a clean verdict can be extended to other launches and values, and a proof for all launches goes further.
     let is_extended = view.verbose || result.verdict == Verdict::Clean;
     if is_extended {
-        out.push_str(&proofs::proofs(&result.proofs, result.header.words(), view.verbose, style));
+        out.push_str(&proofs::proofs(result, view.verbose, style));
     }
     let amplification = result.amplification.as_ref();
     let adds = is_extended && (view.verbose || !are_race_free(&result.proofs, true));
@@ -343,6 +343,9 @@ impl Writer<'_> {
         table.row(["holds for all values of".into(), list(&amplification.holds_for_all_values_of).into()]);
         table.row(["depends on".into(), list(&amplification.property_integrity_inputs).into()]);
         let reasons = &amplification.why_not;
+        if let Some(proved) = &amplification.proved {
+            table.row(["no races, by proof, in".into(), proved.text(self.result.header.words()).into()]);
+        }
         for (n, reason) in reasons.iter().take(max_reasons).enumerate() {
             table.row([if n == 0 { "because" } else { "" }.into(), reason.into()]);
         }

@@ -3,13 +3,16 @@
 use super::super::style::{Paint, Style};
 use super::super::table::{Cell, Table};
 use super::heading;
+use crate::result::check::CheckResult;
 use crate::result::proofs::{Proof, Property, Status};
-use kassay_model::words::Words;
 
-/// Renders the proofs, a row each, with what they assume. Without `verbose`, what every proof assumes is left out.
-pub(super) fn proofs(proofs: &[Proof], words: Words, verbose: bool, style: &Style) -> String {
+/// Renders the proofs, a row each, with what they assume. Without `verbose`, what every proof assumes is left out, and
+/// so are the lengths of buffers.
+pub(super) fn proofs(result: &CheckResult, verbose: bool, style: &Style) -> String {
+    let (proofs, words) = (&result.proofs, result.header.words());
+    let lengths = if verbose { result.lengths.as_slice() } else { &[] };
     let shown: Vec<&Proof> = proofs.iter().filter(|proof| verbose || says_something(proof)).collect();
-    if shown.is_empty() {
+    if shown.is_empty() && lengths.is_empty() {
         return String::new();
     }
     let mut out = heading(style, "what is proved");
@@ -29,6 +32,9 @@ pub(super) fn proofs(proofs: &[Proof], words: Words, verbose: bool, style: &Styl
             table.row(["".into(), reason.replace('\n', " ").into()]);
         }
     }
+    for (n, length) in lengths.iter().enumerate() {
+        table.row([if n == 0 { "lengths of buffers" } else { "" }.into(), length.text().into()]);
+    }
     if let Some(proof) = shown.first().filter(|_| nothing_tried) {
         let why = proof.why_not.join("; ");
         table.row(["not tried".into(), Cell::painted(Paint::Warn, why)]);
@@ -38,6 +44,14 @@ pub(super) fn proofs(proofs: &[Proof], words: Words, verbose: bool, style: &Styl
         let all = proof.preconditions.iter().map(String::as_str).filter(|c| Some(*c) != proof.condition.as_deref());
         let clauses: Vec<&str> = if verbose { all.collect() } else { proof.assumed(words).collect() };
         for clause in clauses {
+            if !assumed.contains(&clause) {
+                assumed.push(clause);
+            }
+        }
+    }
+    for length in lengths {
+        let all = length.preconditions.iter().map(String::as_str);
+        for clause in all.filter(|clause| Some(*clause) != length.condition.as_deref()) {
             if !assumed.contains(&clause) {
                 assumed.push(clause);
             }

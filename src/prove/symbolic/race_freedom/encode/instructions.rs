@@ -3,7 +3,7 @@
 use super::*;
 use crate::program::ids::id_of;
 use crate::program::math::names::Function;
-use crate::program::{Kind, Shape};
+use crate::program::{Kind, Program, Shape};
 use crate::solve::integers::Bitwise;
 use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::Opcode;
@@ -144,7 +144,9 @@ impl<'p> Encoder<'_, '_, 'p> {
             (Op::Binary(opcode), Kind::Int(1)) => bits(*opcode, args[0].bit()?, args[1].bit()?),
             (Op::Binary(opcode), Kind::Int(width)) => {
                 let (left, right) = (args[0].number()?.clone(), args[1].number()?.clone());
-                self.binary(*opcode, &left, &right, width).map(Value::Number)
+                let value = self.binary(*opcode, &left, &right, width)?;
+                self.relate_to_powers(instruction, *opcode, (&left, &right), &value);
+                Some(Value::Number(value))
             }
             (Op::Compare(predicate), Kind::Int(1)) => match predicate {
                 IntPredicate::LLVMIntEQ => Some(Value::Bit(args[0].bit()?.same(args[1].bit()?))),
@@ -204,6 +206,59 @@ impl<'p> Encoder<'_, '_, 'p> {
             LLVMXor => all.bitwise(Bitwise::Xor, left, right, width),
             _ => return None,
         })
+    }
+
+    /// States what an operation on bits gives if one operand is a power of two `p`, or one less, and the other, `x`, is
+    /// natural: `x & (p - 1)` is the remainder of `x` by `p`, and `x & p` is `p` where the remainder by `2 * p` is at
+    /// least `p`, else 0. `x | p` is `x + p` less that, and `x ^ p` less twice that.
+    fn relate_to_powers(
+        &mut self,
+        instruction: &Instruction,
+        opcode: Opcode,
+        (left, right): (&Polynomial, &Polynomial),
+        value: &Polynomial,
+    ) {
+        if !matches!(opcode, Opcode::LLVMAnd | Opcode::LLVMOr | Opcode::LLVMXor) || value.as_symbol().is_none() {
+            return;
+        }
+        let (program, powers) = (self.context.kernel.program, &self.context.kernel.powers);
+        let one = Polynomial::constant(1);
+        let operands = &instruction.operands;
+        for (operand, power, other) in [(operands[0], left, right), (operands[1], right, left)] {
+            if other.as_constant().is_some() {
+                continue;
+            }
+            let (power, result) = match opcode {
+                Opcode::LLVMAnd if less_one(program, operand).is_some_and(|p| powers.contains(program, p)) => {
+                    let power = self.integers.add(power, &one);
+                    let rest = self.integers.divide(other, &power).1;
+                    (power, rest)
+                }
+                _ if powers.contains(program, operand) => {
+                    let power = power.clone();
+                    let twice = self.integers.add(&power, &power);
+                    let rest = self.integers.divide(other, &twice).1;
+                    let is_set = self.integers.at_most(&power, &rest);
+                    let bit = self.integers.choose(&is_set, &power, &Polynomial::default());
+                    let sum = self.integers.add(other, &power);
+                    let result = match opcode {
+                        Opcode::LLVMAnd => bit,
+                        Opcode::LLVMOr => self.integers.subtract(&sum, &bit),
+                        _ => {
+                            let all = self.integers.subtract(&sum, &bit);
+                            self.integers.subtract(&all, &bit)
+                        }
+                    };
+                    (power, result)
+                }
+                _ => continue,
+            };
+            let natural = self.integers.at_most(&Polynomial::default(), other);
+            let positive = self.integers.at_most(&one, &power);
+            let same = self.integers.equal(value, &result);
+            self.integers.assert(&natural.and(&positive).implies(&same));
+            return;
+        }
     }
 
     fn compare_pointers(&mut self, predicate: IntPredicate, left: &Value, right: &Value) -> Option<Value> {
@@ -363,7 +418,7 @@ impl<'p> Encoder<'_, '_, 'p> {
             let offset = self.integers.add(&place.offset, &Polynomial::constant(lane * bytes));
             let member = match (region, offset.as_constant()) {
                 (Region::Argument(position), Some(at)) if kernel.is_by_value(position) => {
-                    u64::try_from(at).ok().map(|at| super::super::conditions::scalar_name(position, at, bits))
+                    u64::try_from(at).ok().map(|at| super::super::scalars::scalar_name(position, at, bits))
                 }
                 _ => None,
             };
@@ -377,6 +432,16 @@ impl<'p> Encoder<'_, '_, 'p> {
             }));
         }
         if shape.lanes == 0 { lanes.swap_remove(0) } else { Value::Lanes(lanes) }
+    }
+}
+
+/// The value that an instruction computes less one of.
+fn less_one(program: &Program, value: ValueId) -> Option<ValueId> {
+    let instruction = program.instruction(value)?;
+    let by = program.constant(*instruction.operands.get(1)?)?;
+    match (&instruction.op, by) {
+        (Op::Binary(Opcode::LLVMAdd), -1) | (Op::Binary(Opcode::LLVMSub), 1) => instruction.operands.first().copied(),
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::program::Kind;
 use crate::program::ids::id_of;
+use crate::solve::integers::Bitwise;
 use kassay_ir::llvm::Opcode;
 
 /// Most operations between a `phi` and what it becomes in the next iteration.
@@ -50,6 +51,7 @@ impl<'p> Encoder<'_, '_, 'p> {
         };
         let block = kernel.graph.nodes[copy.0].block;
         let mut values = HeaderValues { l, copy, phis: Vec::new() };
+        let mut all: Vec<(&'p Instruction, Option<Value>)> = Vec::new();
         for phi in &kernel.program.blocks[block].instructions {
             let Op::Phi(from) = &phi.op else { break };
             if !kernel.is_relevant(phi.result) {
@@ -71,7 +73,16 @@ impl<'p> Encoder<'_, '_, 'p> {
             if let (Form::OfStart, Some(entered)) = (form, &entered) {
                 self.entered.insert(phi.result, entered.clone());
             }
-            let value = entered.as_ref().and_then(|entered| self.closed_form(phi, entered, l, copy, form));
+            all.push((phi, entered));
+        }
+        let entered_of = |phi: ValueId| {
+            let found = all.iter().find(|(other, _)| other.result == phi);
+            found.and_then(|(_, entered)| entered.clone())
+        };
+        let turned: Vec<Option<Value>> =
+            all.iter().map(|(phi, _)| self.turned(phi, l, copy, form, &entered_of)).collect();
+        for ((phi, entered), turned) in all.into_iter().zip(turned) {
+            let value = entered.as_ref().and_then(|entered| self.closed_form(phi, entered, l, copy, form)).or(turned);
             let value = value.unwrap_or_else(|| {
                 let name = self.name_of_header(phi.result, copy, form);
                 self.any_of(phi, &name)
@@ -148,6 +159,168 @@ impl<'p> Encoder<'_, '_, 'p> {
         }
     }
 
+    /// The value of a `phi` that every second iteration gives the same: it swaps with another one (`from`, `to`), or is
+    /// taken from a value that the loop does not change (`1 - turn`, `turn ^ 1`).
+    fn turned(
+        &mut self,
+        phi: &'p Instruction,
+        l: usize,
+        copy: Copy,
+        form: Form,
+        entered_of: &dyn Fn(ValueId) -> Option<Value>,
+    ) -> Option<Value> {
+        let program = self.context.kernel.program;
+        let next = self.next_of(phi, l)?;
+        let entered = entered_of(phi.result)?;
+        let mut odd = None;
+        let other = match program.instruction(next) {
+            Some(step) if matches!(step.op, Op::Phi(_)) => {
+                let (other, always) = self.partner(phi, next, l)?;
+                if !always {
+                    odd = Some(self.is_swapped((phi.result, other), l, copy, form));
+                }
+                entered_of(other)?
+            }
+            Some(step) => {
+                let (a, b) = (*step.operands.first()?, *step.operands.get(1)?);
+                match &step.op {
+                    Op::Binary(Opcode::LLVMSub) if b == phi.result && self.is_fixed(a, l) => {
+                        let from = self.fixed(a, copy)?;
+                        Value::Number(self.integers.subtract(&from, entered.number()?))
+                    }
+                    Op::Binary(Opcode::LLVMXor) if a == phi.result || b == phi.result => {
+                        let mask = program.constant(if a == phi.result { b } else { a })?;
+                        match (&entered, program.shape(phi.result).kind) {
+                            (Value::Number(entered), Kind::Int(bits @ 2..=64)) => {
+                                let mask = Polynomial::constant(i128::from(mask));
+                                let entered = entered.clone();
+                                Value::Number(self.integers.bitwise(Bitwise::Xor, &entered, &mask, bits))
+                            }
+                            (Value::Bit(entered), _) if mask & 1 == 1 => Value::Bit(entered.negated()),
+                            _ => return None,
+                        }
+                    }
+                    _ => return None,
+                }
+            }
+            None => return None,
+        };
+        let odd = odd.unwrap_or_else(|| self.is_odd(l, copy, form));
+        Some(match (entered, other) {
+            (Value::Number(even), Value::Number(other)) => Value::Number(self.integers.choose(&odd, &other, &even)),
+            (Value::Bit(even), Value::Bit(other)) => Value::Bit(odd.and(&other).or(&odd.negated().and(&even))),
+            (Value::Pointer(even), Value::Pointer(other)) => {
+                let under = |places: Vec<Place>, when: &Fact| {
+                    places.into_iter().map(|p| Place { when: when.and(&p.when), ..p }).collect::<Vec<Place>>()
+                };
+                let mut all = under(even, &odd.negated());
+                all.extend(under(other, &odd));
+                Value::Pointer(all)
+            }
+            _ => return None,
+        })
+    }
+
+    /// The `phi` of the header with which another one swaps, and whether it does so in each iteration. In any other
+    /// both stay as they are.
+    fn partner(&self, phi: &Instruction, next: ValueId, l: usize) -> Option<(ValueId, bool)> {
+        let program = self.context.kernel.program;
+        let graph = &self.context.kernel.graph;
+        let block = graph.nodes[graph.loops[l].header].block;
+        let others = program.blocks[block].instructions.iter().take_while(|i| matches!(i.op, Op::Phi(_)));
+        for other in others.filter(|other| other.result != phi.result) {
+            let Some(of_other) = self.next_of(other, l) else { continue };
+            let mut swaps = Vec::new();
+            if self.follow((next, of_other), (phi.result, other.result), MAX_STEPS, &mut swaps) && swaps.contains(&true)
+            {
+                return Some((other.result, !swaps.contains(&false)));
+            }
+        }
+        None
+    }
+
+    /// Notes for each way through the loop whether it swaps two `phi`s. Returns whether all swap or keep them.
+    fn follow(
+        &self,
+        (a, b): (ValueId, ValueId),
+        (one, other): (ValueId, ValueId),
+        depth: usize,
+        swaps: &mut Vec<bool>,
+    ) -> bool {
+        if (a, b) == (one, other) || (a, b) == (other, one) {
+            swaps.push(a == other);
+            return true;
+        }
+        let program = self.context.kernel.program;
+        let (Some(x), Some(y)) = (program.instruction(a), program.instruction(b)) else { return false };
+        let (Op::Phi(of_x), Op::Phi(of_y)) = (&x.op, &y.op) else { return false };
+        let place = |value: ValueId| match program.values[value as usize] {
+            Definition::Inst { block, .. } => Some(block),
+            _ => None,
+        };
+        // They choose by the same edges.
+        let is_alike = depth > 0 && place(a) == place(b) && of_x == of_y;
+        is_alike
+            && x.operands.iter().zip(&y.operands).all(|(p, q)| self.follow((*p, *q), (one, other), depth - 1, swaps))
+    }
+
+    /// Whether two `phi`s that swap in some iterations are swapped.
+    fn is_swapped(&mut self, (one, other): (ValueId, ValueId), l: usize, copy: Copy, form: Form) -> Fact {
+        let uniformity = &self.context.kernel.uniformity;
+        // Work-items swap them together only if nothing that parts them decides it.
+        let differ = uniformity.is_divergent(one) || uniformity.is_divergent(other);
+        let suffix = if differ { self.item.suffix() } else { self.suffix_of_iteration(l, form) };
+        let name = format!("swapped {} {} {}@{}{suffix}", one.min(other), one.max(other), copy.0, copy.1);
+        self.integers.bit(&name)
+    }
+
+    /// What a `phi` of a loop's header becomes in the next iteration, but for `phi`s that only pass it on.
+    fn next_of(&self, phi: &Instruction, l: usize) -> Option<ValueId> {
+        let (program, graph) = (self.context.kernel.program, &self.context.kernel.graph);
+        let Op::Phi(from) = &phi.op else { return None };
+        let body = &graph.loops[l].body;
+        let latches: Vec<usize> = (0..from.len()).filter(|i| body.contains(&graph.last[from[*i].0])).collect();
+        let [latch] = latches[..] else { return None };
+        let mut next = phi.operands[latch];
+        for _ in 0..MAX_STEPS {
+            match program.instruction(next) {
+                Some(passed) if matches!(passed.op, Op::Phi(_)) && !self.is_phi_of(passed, l) => {
+                    if !passed.operands.windows(2).all(|pair| pair[0] == pair[1]) {
+                        return Some(next);
+                    }
+                    next = *passed.operands.first()?;
+                }
+                _ => return Some(next),
+            }
+        }
+        None
+    }
+
+    /// Whether an instruction is a `phi` of a loop's header.
+    fn is_phi_of(&self, instruction: &Instruction, l: usize) -> bool {
+        let Definition::Inst { block, .. } = self.context.kernel.program.values[instruction.result as usize] else {
+            return false;
+        };
+        let graph = &self.context.kernel.graph;
+        matches!(instruction.op, Op::Phi(_)) && graph.nodes[graph.loops[l].header].block == block
+    }
+
+    /// Whether the number of iterations that came before is odd.
+    fn is_odd(&mut self, l: usize, copy: Copy, form: Form) -> Fact {
+        let suffix = self.suffix_of_iteration(l, form);
+        self.integers.bit(&format!("odd {l} {}@{}{suffix}", copy.0, copy.1))
+    }
+
+    /// What names of what belongs to an iteration end with.
+    fn suffix_of_iteration(&self, l: usize, form: Form) -> &'static str {
+        let graph = &self.context.kernel.graph;
+        let around = &graph.nodes[graph.loops[l].header].loops;
+        let together = form == Form::OfStart
+            && self.context.scope == Scope::IntraGroup
+            && around.iter().all(|l| self.context.starts_in_one_iteration(*l));
+        if together { "" } else { self.item.suffix() }
+    }
+
     /// Whether the loop extends a `phi` as an unsigned number.
     fn is_extended(&self, phi: &Instruction, l: usize) -> bool {
         let body = &self.context.kernel.graph.loops[l].body;
@@ -158,12 +331,7 @@ impl<'p> Encoder<'_, '_, 'p> {
 
     /// The number of iterations that came before.
     fn iterations(&mut self, l: usize, copy: Copy, form: Form) -> Polynomial {
-        let graph = &self.context.kernel.graph;
-        let around = &graph.nodes[graph.loops[l].header].loops;
-        let together = form == Form::OfStart
-            && self.context.scope == Scope::IntraGroup
-            && around.iter().all(|l| self.context.starts_in_one_iteration(*l));
-        let suffix = if together { "" } else { self.item.suffix() };
+        let suffix = self.suffix_of_iteration(l, form);
         let name = format!("iterations {l} {}@{}{suffix}", copy.0, copy.1);
         let is_new = !self.integers.knows(&name);
         let k = self.integers.symbol(&name, Range::from(0));

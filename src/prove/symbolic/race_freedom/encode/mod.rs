@@ -112,6 +112,8 @@ impl<'k, 'p> Context<'k, 'p> {
 /// An access in a copy of a node.
 pub struct Occurrence<'p> {
     pub instruction: &'p Instruction,
+    /// What the instruction says of it.
+    pub access: Access,
     pub mode: Mode,
     pub places: Vec<Place>,
     pub bytes: u64,
@@ -297,7 +299,8 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
         }
         let texel = access.texel.map(|coordinates| self.texel(coordinates, copy));
         let (mode, bytes, reach) = (access.mode, access.bytes, self.here.clone());
-        self.accesses.push(Occurrence { instruction, mode, places, bytes, texel, reach, result: None });
+        let access = access.clone();
+        self.accesses.push(Occurrence { instruction, access, mode, places, bytes, texel, reach, result: None });
     }
 
     /// Moves places to any of the elements that begin there.
@@ -400,7 +403,7 @@ impl<'a, 'k, 'p> Encoder<'a, 'k, 'p> {
                     crate::program::Kind::Int(bits) => bits,
                     _ => 0,
                 };
-                Value::unknown(self.integers, shape, &super::conditions::scalar_name(*position, 0, bits))
+                Value::unknown(self.integers, shape, &super::scalars::scalar_name(*position, 0, bits))
             }
             Definition::Inst { block, index } => {
                 let node = self.node_of(*block, *index);

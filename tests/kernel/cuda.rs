@@ -566,7 +566,10 @@ fn other_instructions_are_refused_by_name() {
         (r#""ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(y)"#, "shared memory by a number of 32 bits"),
         (r#""ld.global.u32 %0, [%1];" : "=r"(x) : "r"(y)"#, "ld.global.u32"),
         (r#""cp.async.bulk.wait_group 0;" ::"#, "cp.async.bulk.wait_group"),
-        (r#""{ .reg .pred q; setp.eq.u32 q, %0, 0; @q red.global.add.u32 [%1], %0; }" :: "r"(x), "l"(p)"#, "red.global"),
+        (
+            r#""{ .reg .pred q; setp.eq.u32 q, %0, 0; @q red.global.add.u32 [%1], %0; }" :: "r"(x), "l"(p)"#,
+            "red.global",
+        ),
         (r#""bar.sync 1, 64;" ::"#, "bar.sync"),
         (r#""addc.u32 %0, %0, 0;" : "+r"(x)"#, "addc.u32"),
         (r#""again: bra again;" ::"#, "a label"),

@@ -165,3 +165,20 @@ fn races_are_excluded_under_the_weakest_condition() -> TestResult {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
 }
+
+#[test]
+fn launches_have_the_dimensions_that_given_ones_have() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join("k.cl"), "kernel void k(global int *p) { p[get_global_id(0)] = 1; }\n")?;
+    let file = folder.path().join("suite.toml");
+    for (global, local, status) in [("[8]", "[4]", Status::Proved), ("[8, 2]", "[4, 2]", Status::Refuted)] {
+        let test = format!("global = {global}\nlocal = {local}\nargs = {{ p = {{ fill = 0, len = 8 }} }}\n");
+        std::fs::write(&file, format!("kernel = \"k.cl\"\n[[test]]\nname = \"rows\"\n{test}"))?;
+        let opened = OpenOptions::new().open(&file)?;
+        let result = check(&opened, &CheckOptions::new().amplify(false).redundant(false).prove(Proving::Long))?;
+        assert!(!result.notes.iter().any(|note| note.contains("contradicts")), "{global}: {:?}", result.notes);
+        let within = result.proofs.iter().find(|p| p.property == Property::RaceFreedom);
+        assert_eq!(within.map(|proof| proof.status), Some(status), "{global}: {:?}", result.proofs);
+    }
+    Ok(())
+}

@@ -1,5 +1,5 @@
-//! Refuses atomics of fewer than 32 bits (CUDA's sums of halves, its exchanges of 16 bits): SPIR-V for OpenCL has none, and
-//! drivers say that a symbol is missing.
+//! Refuses atomics of fewer than 32 bits (CUDA's sums of halves, its exchanges of 16 bits): SPIR-V for OpenCL has none,
+//! and drivers say that a symbol is missing.
 
 use kassay_base::error::{Error, Result};
 

@@ -93,8 +93,8 @@ pub fn lower(module: &mut Module<'_>, entry: &str, effort: Effort) -> Lowered {
 /// simplifies control flow, which keeps woven kernels in a shape that device compilers vectorise.
 ///
 /// # Errors
-/// `Caller` if the kernel calls a function that is not defined; `Environment` if it has atomics that SPIR-V lacks; `Internal` if a
-/// pass fails or leaves a module that does not verify.
+/// `Caller` if the kernel calls a function that is not defined; `Environment` if it has atomics that SPIR-V lacks;
+/// `Internal` if a pass fails or leaves a module that does not verify.
 pub fn prepare(module: &mut Module<'_>, entry: &str, machine: &TargetMachine) -> Result<()> {
     undefined::refuse(module)?;
     let view = View::of(module);

@@ -40,6 +40,7 @@ pub fn prove(
         scopes: &scopes(launches),
         is_met: &is_met,
         one_group: !launches.is_empty() && launches.iter().all(|launch| launch.range.group_counts() == [1; 3]),
+        dimensions: [0, 1, 2].map(|d| launches.iter().any(|launch| launch.range.global[d] > 1)),
         end: deadline,
     };
     let found = race_freedom::prove(&program, interface, &given);

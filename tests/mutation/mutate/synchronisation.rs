@@ -112,3 +112,15 @@ fn a_barrier_that_is_proved_to_order_nothing_is_equivalent() -> TestResult {
     }
     Ok(())
 }
+
+#[test]
+fn work_items_of_a_dimension_that_is_not_read_race_so_that_no_barrier_is_needless() -> TestResult {
+    let rows = SUITE.replace("o = {", "in = { arange = { len = 16 } }\no = {").replace("[16]", "[16, 2]");
+    let bench = Bench::of(NEEDLESS, &rows.replace("[8]", "[8, 2]"))?;
+    let result = bench.mutate("suite.toml", &["--operators", "SYR,BFR"])?;
+    for mutant in mutants(&result) {
+        assert_ne!(text(mutant, "status"), "equivalent", "{mutant}");
+    }
+    assert_eq!(mutants(&result).len(), 4);
+    Ok(())
+}

@@ -291,7 +291,7 @@ impl Classes {
             .zip(&mut found)
             .filter(|(m, found)| matches!(found, Some(None)) && equivalence::race_freedom::applies_to(&mutants[**m]));
         let (asked, places): (Vec<&Mutant>, Vec<_>) = open.map(|(m, found)| (&mutants[*m], found)).unzip();
-        let reasons = equivalence::race_freedom::prove(campaign.under_test, &asked, request.end)?;
+        let reasons = equivalence::race_freedom::prove(campaign.under_test, &asked, campaign.dimensions, request.end)?;
         for (place, reason) in places.into_iter().zip(reasons) {
             *place = Some(reason);
         }

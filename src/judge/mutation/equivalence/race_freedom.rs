@@ -29,14 +29,15 @@ pub fn applies_to(mutant: &Mutant) -> bool {
     REMOVING.contains(&mutant.operator) || mutant.operator == REPLACING
 }
 
-/// Returns for each mutant why no launch tells it from the original, if that is proved; nothing for those that are not
-/// asked before `end`.
+/// Returns for each mutant why no launch of so many dimensions tells it from the original, if that is proved; nothing
+/// for those that are not asked before `end`.
 ///
 /// # Errors
 /// `Internal` if an edit cannot be applied or a pass fails.
 pub fn prove(
     under_test: &KernelUnderTest<'_>,
     mutants: &[&Mutant],
+    dimensions: u32,
     end: Option<Instant>,
 ) -> Result<Vec<Option<String>>> {
     let mut original = None;
@@ -47,11 +48,11 @@ pub fn prove(
         }
         let changed = under_test.module.clone();
         single::apply(&changed, &under_test.sites, &mutant.edit)?;
-        let mut free = race_free(under_test, &changed, end)?;
+        let mut free = race_free(under_test, &changed, dimensions, end)?;
         if mutant.operator == REPLACING && free.is_some() {
             let original = match &original {
                 Some(known) => known,
-                None => original.insert(race_free(under_test, &under_test.module, end)?),
+                None => original.insert(race_free(under_test, &under_test.module, dimensions, end)?),
             };
             free = free.zip(original.clone()).map(|(one, other)| one.union(&other).cloned().collect());
         }
@@ -65,7 +66,12 @@ pub fn prove(
 /// outcome.
 type Assumed = Option<BTreeSet<Option<DebugLocation>>>;
 
-fn race_free(under_test: &KernelUnderTest<'_>, canonical: &Module<'_>, end: Option<Instant>) -> Result<Assumed> {
+fn race_free(
+    under_test: &KernelUnderTest<'_>,
+    canonical: &Module<'_>,
+    dimensions: u32,
+    end: Option<Instant>,
+) -> Result<Assumed> {
     let (entry, machine) = (&under_test.entry, &under_test.machine);
     let module = match promoted::with_simple_loops(canonical, entry, machine, end) {
         Err(e) if e.is_late() => return Ok(None),
@@ -75,7 +81,9 @@ fn race_free(under_test: &KernelUnderTest<'_>, canonical: &Module<'_>, end: Opti
     if program.instructions().any(|(_, instruction)| may_depend_on_order(&program, instruction)) {
         return Ok(None);
     }
-    let given = Given { scopes: &[HoldsFor::AllLaunches], is_met: &|_| false, one_group: false, end };
+    // Work-items that differ only in a dimension of which the kernel reads no id do the same, and race where they write.
+    let dimensions = [0, 1, 2].map(|d| d < dimensions);
+    let given = Given { scopes: &[HoldsFor::AllLaunches], is_met: &|_| false, one_group: false, dimensions, end };
     let mut all = BTreeSet::new();
     for proof in race_freedom::prove(&program, &under_test.interface, &given) {
         match (proof.property, proof.verdict) {

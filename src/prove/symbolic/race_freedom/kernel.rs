@@ -27,7 +27,7 @@ pub struct Kernel<'p> {
     pub written: BTreeSet<Region>,
     /// Values on which addresses, branches and barriers depend.
     relevant: HashSet<ValueId>,
-    /// Dimensions of which it reads ids.
+    /// Dimensions that its launches have: those of which it reads ids.
     pub dimensions: [bool; 3],
     /// A call for which parts of a group wait, and to which not all of such a part may come.
     pub parts_wait: Option<Unsupported>,

@@ -145,6 +145,9 @@ pub struct Given<'a> {
     pub is_met: &'a dyn Fn(&Condition) -> bool,
     /// Whether there are such launches, and each has one work-group.
     pub one_group: bool,
+    /// Dimensions that some of those launches have, whether or not the kernel reads ids of them: all launches that are
+    /// asked about may have them.
+    pub dimensions: [bool; 3],
     /// When nothing more is asked.
     pub end: Option<Instant>,
 }
@@ -155,7 +158,10 @@ pub fn prove(program: &Program, interface: &Interface, given: &Given<'_>) -> Vec
         let solving = Solving::until(given.end);
         let begun = Instant::now();
         let kernel = match Kernel::of(program, interface) {
-            Ok(kernel) => kernel,
+            Ok(mut kernel) => {
+                kernel.dimensions.iter_mut().zip(given.dimensions).for_each(|(has, is_given)| *has |= is_given);
+                kernel
+            }
             Err(unsupported) => {
                 let all = [
                     Property::Convergence,

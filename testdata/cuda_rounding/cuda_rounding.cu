@@ -8,7 +8,7 @@
 
 __global__ void from_floats(const float *x, ushort4 *halves, ushort4 *bfloats, int4 *back, short2 *narrow)
 {
-    const int i = threadIdx.x;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
     halves[i] = make_ushort4(__half_as_ushort(__float2half_rn(x[i])), __half_as_ushort(__float2half_rz(x[i])),
                              __half_as_ushort(__float2half_rd(x[i])), __half_as_ushort(__float2half_ru(x[i])));
     bfloats[i] = make_ushort4(
@@ -21,7 +21,7 @@ __global__ void from_floats(const float *x, ushort4 *halves, ushort4 *bfloats, i
 
 __global__ void from_integers(const long long *x, ushort4 *halves, ushort4 *bfloats)
 {
-    const int i = threadIdx.x;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
     halves[i] = make_ushort4(__half_as_ushort(__ll2half_rn(x[i])), __half_as_ushort(__ll2half_rz(x[i])),
                              __half_as_ushort(__ll2half_rd(x[i])), __half_as_ushort(__ll2half_ru(x[i])));
     bfloats[i] = make_ushort4(
@@ -37,7 +37,7 @@ template <typename T> __device__ unsigned relations(T a, T b)
 
 __global__ void compare(const float *x, const float *y, uint2 *same, float4 *limited)
 {
-    const int i = threadIdx.x;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const half a = x[i], b = y[i];
     same[i] = make_uint2(relations(a, b), relations(__nv_bfloat16(x[i]), __nv_bfloat16(y[i])));
     const half2 both = __hadd2_sat(half2(a, b), half2(b, a));

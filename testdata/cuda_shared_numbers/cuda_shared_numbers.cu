@@ -25,13 +25,14 @@ __device__ __forceinline__ void load4(float4 &to, const unsigned &from)
 }
 
 // A row of eight numbers for each of four threads.
-__global__ void rows(const float *matrix, const float *vector, float *out)
+__global__ void __launch_bounds__(4) rows(const float *matrix, const float *vector, float *out)
 {
     __shared__ float4 tile[8];
     const int i = threadIdx.x;
     const unsigned row = number(tile) + i * 32;
-    copy16(row, matrix + i * 8);
-    copy16(row + 16, matrix + i * 8 + 4);
+    const float *from = matrix + (blockIdx.x * 4 + i) * 8;
+    copy16(row, from);
+    copy16(row + 16, from + 4);
     wait();
     float sum = 0.0f;
     for (int part = 0; part < 2; part++) {
@@ -39,7 +40,7 @@ __global__ void rows(const float *matrix, const float *vector, float *out)
         load4(four, row + part * 16);
         sum += four.x * vector[part * 4] + four.y * vector[part * 4 + 1] + four.z * vector[part * 4 + 2] + four.w * vector[part * 4 + 3];
     }
-    out[i] = sum;
+    out[blockIdx.x * 4 + i] = sum;
 }
 
 // Turns around what the block has, by two arrays.

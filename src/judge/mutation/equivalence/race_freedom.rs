@@ -81,7 +81,8 @@ fn race_free(
     if program.instructions().any(|(_, instruction)| may_depend_on_order(&program, instruction)) {
         return Ok(None);
     }
-    // Work-items that differ only in a dimension of which the kernel reads no id do the same, and race where they write.
+    // Work-items that differ only in a dimension of which the kernel reads no id do the same, and race where they
+    // write.
     let dimensions = [0, 1, 2].map(|d| d < dimensions);
     let given = Given { scopes: &[HoldsFor::AllLaunches], is_met: &|_| false, one_group: false, dimensions, end };
     let mut all = BTreeSet::new();

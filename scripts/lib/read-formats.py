@@ -84,7 +84,7 @@ def markdown(path, tools):
     """GitHub's own parser must see tables, and no markup but ours."""
     html = cmarkgfm.github_flavored_markdown_to_html(path.read_text(), options=cmarkgfm.Options.CMARK_OPT_UNSAFE)
     tags = set(re.findall(r"</?([A-Za-z][A-Za-z0-9]*)", html))
-    known = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "code", "details", "summary", "ul", "li", "strong", "br"}
+    known = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "code", "details", "summary", "ul", "li", "strong", "br", "pre"}
     assert tags <= known, tags - known
     return f"{html.count('<tr')} rows"
 

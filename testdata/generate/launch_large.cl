@@ -7,5 +7,5 @@ kernel void launch_large(global int *out) {
         v += 2;
     if (get_local_id(0) > 100000) // -> true unknown
         v += 4;
-    out[get_local_id(0)] = v;
+    atomic_or(&out[get_local_id(0)], v); // Groups meet here, in any order.
 }

@@ -14,12 +14,12 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::Parsed;
 use kassay_ir::instrument::layout::{GuardLayout, slot};
 use kassay_ir::instrument::mutants::Edit;
 use kassay_ir::kernel::source::Sources;
+use kassay_ir::llvm::Context;
 use kassay_judge::mutation::Selection;
 use kassay_judge::mutation::build::module_builder::{Effort, ModuleBuilder, RunsPerLaunch, Woven};
 use kassay_judge::mutation::catalogue::indices::TestIndex;

@@ -14,9 +14,9 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::Parsed;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::device_races::{Outcome, RaceSearch, Ran};
 use kassay_run::exec::{DeviceRequest, Executor, RunOptions, StartingExecutors, WorkerOptions};
 

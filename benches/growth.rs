@@ -10,10 +10,10 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay_ir::cfg::sites::SiteKind;
 use kassay_ir::instrument::marks;
 use kassay_ir::kernel::compile;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{self, KernelFile};
 use kassay_judge::generate::roles;
 use kassay_model::options::KernelOptions;

@@ -15,11 +15,11 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::Parsed;
 use kassay_ir::cfg::sites::SiteKind;
 use kassay_ir::instrument::layout::Slots;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_judge::coverage::def_use;
 use kassay_run::exec::simulator::Simulator;

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::Parsed;
+use kassay_ir::llvm::Context;
 use kassay_suite::launch::{ArgValue, Launch};
 use kassay_suite::resolve::Suite;
 

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay_ir::kernel::compile;
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::native::emit::{Effort, emit};
 use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest};
 use kassay_model::options::KernelOptions;

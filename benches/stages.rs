@@ -8,12 +8,12 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay_ir::cfg::sites::Sites;
 use kassay_ir::instrument::coverage::CoveragePlan;
 use kassay_ir::instrument::layout::Slots;
 use kassay_ir::kernel::compile::{self, Format, Loaded};
 use kassay_ir::kernel::{canonical, module, signature};
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::spirv;
 use kassay_judge::coverage::build::{self, KernelFile};
 use kassay_model::options::KernelOptions;

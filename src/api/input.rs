@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use inkwell::context::Context;
 use kassay_base::error::{Error, Result};
 use kassay_ir::kernel::compile::{self, Loaded};
 use kassay_ir::kernel::implicit;
 use kassay_ir::kernel::source::Sources;
 use kassay_ir::kernel::spirv::specialisation;
-use kassay_ir::llvm::View;
+use kassay_ir::llvm::{Context, View};
 use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest};
 use kassay_model::options::KernelOptions;
 use kassay_suite::resolve::{Suite, Test, TestSpec};

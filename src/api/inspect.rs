@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use inkwell::context::Context;
 use kassay_base::error::{Error, Result};
 use kassay_ir::cfg::sites::{SiteKind, Sites};
 use kassay_ir::cfg::{dot, folded};
 use kassay_ir::kernel::spirv::specialisation;
 use kassay_ir::kernel::{compile, module};
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest, Level};
 use kassay_judge::coverage::{def_use, mcdc};
 use kassay_judge::mutation::Selection;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use inkwell::context::Context;
 use kassay_base::error::{Error, Result};
 use kassay_ir::instrument::layout::Slots;
 use kassay_ir::kernel::compile;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use kassay_judge::mutation::catalogue::selection::Selection;
 pub use kassay_model::code::CodeForm;

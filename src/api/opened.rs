@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay_base::error::{Error, Result};
 use kassay_ir::kernel::compile::Loaded;
 use kassay_ir::kernel::source::Sources;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_judge::mutation::catalogue::level::MutationLevel;
 use kassay_model::interface::Interface;

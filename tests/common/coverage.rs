@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay::result::cover::{Coverage, SiteOutcome, TestStatus};
 use kassay_ir::instrument::layout::Slots;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::measure::{self, MeasureOptions, Programs};
 use kassay_judge::coverage::summary;
 use kassay_run::exec::{Executor, OpenClExecutor, Target};

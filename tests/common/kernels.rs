@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::Parsed;
 use kassay_base::cache;
 use kassay_base::error::Result;
 use kassay_ir::kernel::compile::Loaded;
 use kassay_ir::kernel::source::Sources;
-use kassay_ir::llvm::View;
+use kassay_ir::llvm::{Context, View};
 use kassay_judge::coverage::build::{KernelUnderTest, sources_of};
 use kassay_judge::mutation::catalogue::operators::{Preset, Subject};
 use kassay_model::options::KernelOptions;

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use PairKind::{AcrossBarrier, AcrossGroups, HostToKernel, Private, SameWorkItem, WithinGroup};
-use inkwell::context::Context;
 use kassay::result::def_use::{DefUse, DefUsePair, PairKind};
 use kassay::{CoverOptions, OpenOptions, cover};
 use kassay_ir::instrument::def_use::DefUsePlan;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::def_use::{self, Followed};
 use kassay_model::native::table::Relation;
 use kassay_run::exec::simulator::Simulator;

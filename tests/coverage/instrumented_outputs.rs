@@ -9,9 +9,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use inkwell::context::Context;
 use kassay_ir::instrument::layout::{CoverageLayout, Slots};
 use kassay_ir::kernel::precision::Precision;
+use kassay_ir::llvm::Context;
 use kassay_model::interface::{Scalar, Type};
 use kassay_run::exec::{Executor, Observation, OpenClExecutor, ProgramId, RunOptions, Target};
 use kassay_suite::resolve::Test;

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use inkwell::context::Context;
 use kassay::result::cover::SiteOutcome;
 use kassay::result::inspect::InspectResult;
 use kassay_ir::instrument::layout::Slots;
 use kassay_ir::kernel::precision::Precision;
+use kassay_ir::llvm::Context;
 use kassay_run::exec::{Executor, Observation, OpenClExecutor, Target};
 use kassay_suite::resolve::{Suite, Test};
 

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay_ir::instrument::ids;
 use kassay_ir::instrument::layout::{GuardLayout, SLOT_WORDS, argument, header, slot};
 use kassay_ir::instrument::mutants::schemata;
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::spirv;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_model::code::Effort;

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use inkwell::context::Context;
 use kassay_ir::instrument::layout::Slots;
 use kassay_ir::kernel::spirv::words::{Words, op};
+use kassay_ir::llvm::Context;
 use kassay_run::exec::{Code, Executor, RunOptions, Simulator, Target};
 use kassay_suite::launch::Launch;
 

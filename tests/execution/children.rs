@@ -32,7 +32,7 @@ fn ask() {
 /// What hung in children of a process with threads: a thread of their own, LLVM, and the environment.
 fn work(number: u64, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let doubled = std::thread::spawn(move || 2 * number).join().map_err(|_| "it panicked")?;
-    let context = inkwell::context::Context::create();
+    let context = kassay_ir::llvm::Context::create();
     let module = context.create_module("k");
     let path = std::env::var_os("PATH").map_or(0, |path| path.len());
     let size = module.print_to_string().to_bytes().len().min(1) + path.min(1) + bytes.len();
@@ -52,7 +52,7 @@ fn load(stop: &AtomicBool) {
                 while !stop.load(Ordering::Relaxed) {
                     match kind {
                         0 => drop(std::thread::spawn(|| std::env::var_os("PATH")).join()),
-                        1 => drop(inkwell::context::Context::create().create_module("m").print_to_string()),
+                        1 => drop(kassay_ir::llvm::Context::create().create_module("m").print_to_string()),
                         _ => ask(),
                     }
                 }

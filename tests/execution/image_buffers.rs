@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay::result::cover::TestStatus;
 use kassay_ir::instrument::ids;
 use kassay_ir::instrument::layout::{FaultKind, GuardLayout, SLOT_WORDS, Slots, argument, header, slot};
 use kassay_ir::instrument::mutants::{Edit, schemata};
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::native::emit::{Effort as HostEffort, emit};
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_judge::coverage::measure::{self, MeasureOptions, Programs};

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay_ir::instrument::layout::{GuardLayout, header, slot};
 use kassay_ir::instrument::mutants::schemata;
 use kassay_ir::instrument::{access, ids};
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::spirv;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_model::code::Effort;

@@ -1,9 +1,9 @@
 //! Checks kernels on which LLVM's SPIR-V backend fails, or would fail without kassay's rewrites: the resulting code,
 //! and how it runs.
 
-use inkwell::context::Context;
 use kassay_base::error::{Error, Result};
 use kassay_ir::instrument::layout::Slots;
+use kassay_ir::llvm::Context;
 use kassay_run::exec::{Code, Executor, RunOptions, Target};
 use kassay_suite::launch::Launch;
 

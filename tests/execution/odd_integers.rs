@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::native::emit::{Effort, emit};
 use kassay_model::options::KernelOptions;
 use kassay_run::exec::simulator::observation::SimulationOptions;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use inkwell::context::Context;
 use kassay_ir::cfg::sites::{SiteKind, Sites};
 use kassay_ir::instrument::marks;
 use kassay_ir::kernel::compile;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{self, KernelFile};
 use kassay_model::options::KernelOptions;
 use kassay_prove::program::{Op, Program, promoted, reader};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay::OpenOptions;
+use kassay_ir::llvm::Context;
 use kassay_judge::generate::roles;
 use kassay_judge::generate::seeds::Seeds;
 use kassay_suite::launch::{ArgValue, Launch};

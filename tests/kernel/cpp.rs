@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use inkwell::context::Context;
 use kassay_base::error::{Error, Result};
 use kassay_ir::kernel::compile::{Loaded, load};
 use kassay_ir::kernel::constructs::{self, Kind};
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{KernelFile, sources_of};
 use kassay_model::options::KernelOptions;
 

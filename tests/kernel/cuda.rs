@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use inkwell::context::Context;
 use kassay_base::error::Result;
 use kassay_ir::kernel::compile::{Loaded, load};
 use kassay_ir::kernel::cuda;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{KernelFile, sources_of};
 use kassay_model::interface::{Access, Arg, ArgKind, ArgSource, Interface};
 use kassay_model::options::KernelOptions;

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use inkwell::context::Context;
 use kassay_ir::kernel::compile::load;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{KernelFile, sources_of};
 use kassay_model::options::KernelOptions;
 

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use inkwell::context::Context;
 use kassay_base::error::Error;
 use kassay_ir::kernel::compile::{Format, Loaded, load};
 use kassay_ir::kernel::{module, signature};
+use kassay_ir::llvm::Context;
 use kassay_model::interface::{
     Access, AddressSpace, Arg, ArgKind, ImageKind, Interface, LocalVariable, Scalar, Struct, Type,
 };

@@ -4,7 +4,6 @@
 //! The texts hold the kernels' functions alone: debug information, metadata, attributes, declarations and the functions
 //! of the runtime (`runtime-cl/`) are left out.
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay_ir::instrument::coverage::CoveragePlan;
 use kassay_ir::instrument::def_use::DefUsePlan;
@@ -12,6 +11,7 @@ use kassay_ir::instrument::device_races::{self, LocalShadow};
 use kassay_ir::instrument::layout::{GuardLayout, Slots};
 use kassay_ir::instrument::mutants::{Edit, schemata};
 use kassay_ir::instrument::{guard, ids};
+use kassay_ir::llvm::Context;
 use kassay_judge::mutation::Selection;
 use kassay_judge::mutation::enumerate;
 use kassay_model::options::KernelOptions;

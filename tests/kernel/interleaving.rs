@@ -1,9 +1,8 @@
 //! Checks what flows from atomics and from racing accesses to addresses, branches and barriers, on small kernels.
 
-use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use kassay_ir::cfg::schedule_dependence::{self, Origin, Sink};
-use kassay_ir::llvm::{DebugLocation, Inst, Opcode, View};
+use kassay_ir::llvm::{Context, DebugLocation, Inst, Opcode, View};
 
 use crate::common::kernels::{cl_std, open, source_file};
 

@@ -1,9 +1,9 @@
 //! Checks which instructions may see values that differ between runs of one launch, on small kernels.
 
-use inkwell::context::Context;
 use kassay_ir::cfg::graph::InstKind;
 use kassay_ir::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay_ir::cfg::taint::Taint;
+use kassay_ir::llvm::Context;
 use kassay_model::options::KernelOptions;
 
 use crate::common::kernels::{open, source_file};

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{AnyValue, FunctionValue};
 use kassay::result::mutate::{MutateResult, Status};
 use kassay_ir::instrument::mutants::{Edit, privatise, single};
 use kassay_ir::kernel::canonical;
+use kassay_ir::llvm::Context;
 use kassay_judge::mutation::catalogue::operators::OPERATORS;
 use kassay_judge::mutation::enumerate;
 use kassay_judge::mutation::{Mutant, OperatorLevel, Selection};

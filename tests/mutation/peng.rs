@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use inkwell::context::Context;
 use kassay::OpenOptions;
 use kassay::result::inspect::InspectResult;
 use kassay_ir::instrument::mutants::Edit;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::sources_of;
 use kassay_judge::mutation::Selection;
 use kassay_judge::mutation::catalogue::source_level;

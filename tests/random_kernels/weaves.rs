@@ -3,11 +3,11 @@
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use inkwell::context::Context;
 use kassay_base::error::Result;
 use kassay_ir::instrument::layout::Slots;
 use kassay_ir::instrument::marks;
 use kassay_ir::instrument::mutants::{Edit, Form, infection, schemata, single};
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_judge::coverage::def_use;
 use kassay_judge::coverage::observed::{self, PendingCode};

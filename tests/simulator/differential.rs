@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay_ir::kernel::precision::Precision;
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::native::emit::{Effort, emit};
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_run::exec::simulator::observation::{FaultKind, SimulationOptions};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_model::options::KernelOptions;
 use kassay_prove::program::{Definition, Op, Program, promoted, reader};
 use kassay_prove::solve::expression::{Operation, Sort, Term, Terms};

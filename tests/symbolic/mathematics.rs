@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_model::options::KernelOptions;
 use kassay_prove::program::{Definition, Op, Program, math, promoted, reader};
 use kassay_prove::solve::expression::Terms;

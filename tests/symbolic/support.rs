@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay_ir::cfg::sites::SiteKind;
 use kassay_ir::instrument::marks;
+use kassay_ir::llvm::Context;
 use kassay_model::options::KernelOptions;
 use kassay_prove::program::{promoted, reader};
 use kassay_prove::solve::query::Limits;

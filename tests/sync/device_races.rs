@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::device_races::{Outcome, RaceSearch, Ran};
 use kassay_run::exec::{Executor, OpenClExecutor, Target};
 use kassay_suite::launch::{ArgValue, Launch, NdRange};

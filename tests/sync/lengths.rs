@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use inkwell::context::Context;
 use kassay::result::check::FindingKind;
 use kassay::{CheckOptions, OpenOptions, Proving, check};
+use kassay_ir::llvm::Context;
 use kassay_model::condition::{IndexBuffer, KnownLaunch, ScalarArgument};
 use kassay_model::interface::{ArgKind, Interface, Type};
 use kassay_prove::program::{promoted, reader};

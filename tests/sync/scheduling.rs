@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay::result::schedule::{RunStatus, Test, Verdict};
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::group_order;
 use kassay_judge::sync::schedule_families::{Family, Plan};
 use kassay_judge::sync::scheduling::{self, ScheduleOptions, ScheduleRunner};

@@ -1,6 +1,6 @@
 //! Checks that the branch on which work-items diverged is found in real kernels.
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_judge::sync::divergence_cause::DivergenceAnalysis;
 use kassay_model::native::table::SourcePlace;
 use kassay_run::exec::simulator::observation::{Divergence, Waiting};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_model::interface::{self, AddressSpace, Arg, ArgKind, Interface, Scalar, SubGroups, Type};
 use kassay_model::native::table::{

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_model::interface::Interface;
 use kassay_model::options::KernelOptions;
 use kassay_suite::launch::{ArgValue, BufferAccess, Launch, NdRange, View};

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay_base::error::{Error, Result};
 use kassay_ir::kernel::compile::Loaded;
 use kassay_ir::kernel::source::Sources;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{self, KernelFile, KernelUnderTest, OtherKernels};
 use kassay_judge::coverage::own_host::Reader;
 use kassay_model::code::Target;

@@ -228,8 +228,7 @@ impl<'s, 'm> FunctionMarks<'s, 'm> {
             builder.set_location(None);
             let end = builder.br(target);
             source.terminator().set_successor(edge.successor as u32, between);
-            // SAFETY: the handles that may be of phis are used up above; the builder stands in the new block.
-            unsafe { target.redirect_phis(source, between) };
+            target.redirect_phis(source, between);
             for action in actions {
                 builder.before(end);
                 match action {

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay_base::cache::{self, Key};
 use kassay_base::error::{Error, Result};
@@ -15,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::accesses::{self, AccessOptions};
 use crate::kernel::module;
-use crate::llvm::View;
+use crate::llvm::{Context, View};
 use crate::lower::cached;
 use crate::lower::forked::{self, Attempt, Job, Limit};
 use crate::lower::native::{emit, machine, prepare};

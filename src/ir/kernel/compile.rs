@@ -7,7 +7,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use kassay_base::error::{Error, Result};
@@ -28,7 +27,7 @@ use super::refusal;
 use super::shared_functions;
 use super::spirv::read::{self as spirv, Spirv};
 use super::sub_groups;
-use crate::llvm::View;
+use crate::llvm::{Context, View};
 
 /// The format of a kernel file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

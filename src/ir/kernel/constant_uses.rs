@@ -87,11 +87,10 @@ fn materialise<'m>(
 
 #[cfg(test)]
 mod tests {
-    use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
     use super::*;
-    use crate::llvm::View;
+    use crate::llvm::{Context, View};
 
     #[test]
     fn constants_over_a_variable_are_computed_where_they_are_used() {

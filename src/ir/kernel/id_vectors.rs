@@ -18,8 +18,7 @@ pub fn dissolve(view: View<'_>) {
         let mut chain = Vec::new();
         if let Some(call) = inserted(operands[0], index, &mut chain).filter(|value| is_query(*value)) {
             vectors.extend(chain);
-            // SAFETY: of all extracted elements each is looked at once, and `vectors` holds insertions alone.
-            unsafe { element.replace_and_erase(call) };
+            element.replace_and_erase(call);
         }
     }
     erase_unused(vectors);
@@ -58,15 +57,13 @@ fn erase_unused(insertions: Vec<Inst<'_>>) {
         left.remove(&insertion);
         let operands = insertion.operands();
         queries.extend(operands[1].as_instruction().filter(|call| is_query(call.value())));
-        // SAFETY: unused, and no longer among `left`; `unused` has it once, because it becomes unused once.
-        unsafe { insertion.erase() };
+        insertion.erase();
         unused.extend(operands[0].as_instruction().filter(|before| left.contains(before) && !before.is_used()));
     }
     let mut seen = HashSet::new();
     for query in queries.into_iter().filter(|query| seen.insert(*query)) {
         if !query.is_used() {
-            // SAFETY: unused, and the only one of its handles that is looked into.
-            unsafe { query.erase() };
+            query.erase();
         }
     }
 }

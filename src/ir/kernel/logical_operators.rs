@@ -98,9 +98,7 @@ fn unfold_one<'m>(builder: &Builder<'m>, root: Inst<'m>) {
     let replaced = unfolding.replaced;
     builder.at_end(head);
     for inst in replaced {
-        // SAFETY: each operator comes before its operands, so that it is unused when its turn comes; its handle is not
-        // used again, since other roots are read when their turn comes. The builder stands at the end of another block.
-        unsafe { inst.erase() }
+        inst.erase()
     }
 }
 
@@ -174,7 +172,7 @@ impl<'m> Unfolding<'_, 'm> {
 
 #[cfg(test)]
 mod tests {
-    use inkwell::context::Context;
+    use crate::llvm::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
     use super::*;

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use inkwell::context::{AsContextRef, Context};
+use inkwell::context::AsContextRef;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use kassay_base::forked::Failure;
@@ -16,7 +16,7 @@ use kassay_base::files::{self, Sandbox};
 #[cfg(not(fuzzing))]
 use kassay_base::forked::{self, Job, Limit};
 
-use crate::llvm::{Function, SPIR_KERNEL, View};
+use crate::llvm::{Context, Function, SPIR_KERNEL, View};
 
 /// How clang's names of functions begin that compute the initial value of a variable when the program is loaded.
 const INITIALISER: &str = "__cxx_global_var_init";

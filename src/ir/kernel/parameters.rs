@@ -73,8 +73,7 @@ impl<'m> Extended<'m> {
         for call in self.old.value().user_instructions() {
             if let Some(argument) = argument(call.function()) {
                 let new = self.call_like(call, argument);
-                // SAFETY: each call is found once; the rest as the caller promises.
-                unsafe { call.replace_and_erase(new) };
+                call.replace_and_erase(new);
             }
         }
         assert!(!self.old.is_used(), "a call of {} lacks its new argument", self.function.name());
@@ -127,11 +126,10 @@ fn extend_node<'m>(kernel: Function<'m>, kind: &str, extra: Operand<'m>) {
 
 #[cfg(test)]
 mod tests {
-    use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
     use super::*;
-    use crate::llvm::View;
+    use crate::llvm::{Context, View};
 
     #[test]
     fn calls_pass_the_new_argument_and_keep_what_they_were() {

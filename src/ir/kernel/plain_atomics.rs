@@ -178,19 +178,15 @@ impl<'m> PlainExchange<'m> {
         let (compared, value) = (stored.operand(0), call.args()[2]);
         let new = call_of(view, call, builtin, &name, loaded.ty(), &[pointer, compared, value]);
         let access = call.args()[0].as_opcode(Opcode::LLVMAddrSpaceCast);
-        // SAFETY: what is erased is used by what was erased before it alone, is no call but this one, and the caller
-        // holds only calls, of which it looks at each once.
-        unsafe {
-            loaded.replace_and_erase(new.value());
-            call.erase();
-            if let Some(cast) = cast {
-                cast.erase();
-            }
-            stored.erase();
-            expected.erase();
-            if let Some(unused) = access.filter(|cast| !cast.is_used()) {
-                unused.erase();
-            }
+        loaded.replace_and_erase(new.value());
+        call.erase();
+        if let Some(cast) = cast {
+            cast.erase();
+        }
+        stored.erase();
+        expected.erase();
+        if let Some(unused) = access.filter(|cast| !cast.is_used()) {
+            unused.erase();
         }
     }
 }
@@ -199,15 +195,12 @@ impl<'m> PlainExchange<'m> {
 fn replace<'m>(view: View<'m>, call: Inst<'m>, builtin: Function<'m>, name: &str, args: &[Value<'m>]) {
     let cast = call.args()[0].as_opcode(Opcode::LLVMAddrSpaceCast);
     let new = call_of(view, call, builtin, name, call.ty(), args);
-    // SAFETY: the caller looks at each call once and holds no casts.
-    unsafe {
-        match call.ty().is_void() {
-            true => call.erase(),
-            false => call.replace_and_erase(new.value()),
-        }
-        if let Some(unused) = cast.filter(|cast| !cast.is_used()) {
-            unused.erase();
-        }
+    match call.ty().is_void() {
+        true => call.erase(),
+        false => call.replace_and_erase(new.value()),
+    }
+    if let Some(unused) = cast.filter(|cast| !cast.is_used()) {
+        unused.erase();
     }
 }
 
@@ -273,8 +266,7 @@ fn compute<'m>(view: View<'m>, translation: Function<'m>, what: &str) {
         let new = builder.call(computed, &call.args(), "");
         new.set_call_conv(computed.call_conv());
         drop(builder);
-        // SAFETY: the list has each call once, and the builder is gone.
-        unsafe { call.replace_and_erase(new.value()) };
+        call.replace_and_erase(new.value());
     }
     if !translation.is_used() {
         // SAFETY: nothing uses it, and the caller goes on with another one.

@@ -263,11 +263,10 @@ fn is_unsigned_order(predicate: IntPredicate) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
     use super::*;
-    use crate::llvm::View;
+    use crate::llvm::{Context, View};
 
     const TEXT: &str = "
         declare i32 @_Z10atomic_incPU3AS1Vj(ptr addrspace(1))

@@ -110,11 +110,7 @@ impl<'m> Block<'m> {
     ///
     /// # Panics
     /// If the terminator has no such successor.
-    ///
-    /// # Safety
-    /// The phis of the successor give way to others: no copy of their handles is used afterwards, and no builder stands
-    /// before one.
-    pub unsafe fn split_way(terminator: Inst<'m>, way: u32, name: &str) -> Inst<'m> {
+    pub fn split_way(terminator: Inst<'m>, way: u32, name: &str) -> Inst<'m> {
         let successor = terminator.successors().get(way as usize).copied();
         let to = successor.unwrap_or_else(|| panic!("{} has no successor {way}", terminator.text()));
         let between = to.insert_before(name);
@@ -123,17 +119,13 @@ impl<'m> Block<'m> {
         let jump = builder.br(to);
         jump.set_debug_location(terminator.debug_location());
         terminator.set_successor(way, between);
-        // SAFETY: as the caller promises.
-        unsafe { to.redirect_phis(terminator.block(), between) };
+        to.redirect_phis(terminator.block(), between);
         jump
     }
 
     /// Rebuilds the phis so that the first entry of each that came from `old` comes from `new`. They lose their names
     /// and keep their debug locations.
-    ///
-    /// # Safety
-    /// No copy of the handles of this block's phis is used afterwards, and no builder stands before one.
-    pub unsafe fn redirect_phis(self, old: Block<'m>, new: Block<'m>) {
+    pub fn redirect_phis(self, old: Block<'m>, new: Block<'m>) {
         let builder = Builder::of_block(self);
         for phi in self.phis() {
             builder.before_records(phi);
@@ -144,8 +136,7 @@ impl<'m> Block<'m> {
                 *from = new;
             }
             rebuilt.add_incoming(&entries);
-            // SAFETY: as the caller promises; its own entries that name itself name the new one by then.
-            unsafe { phi.replace_and_erase(rebuilt) };
+            phi.replace_and_erase(rebuilt);
         }
     }
 

@@ -85,9 +85,10 @@ impl<'m> Inst<'m> {
         }
     }
 
-    /// Returns what a `phi` takes from each predecessor, in order; nothing for other instructions.
+    /// Returns what a `phi` takes from each predecessor, in order; nothing for other instructions, and for one in no
+    /// block, whose predecessors may be gone.
     pub fn incoming(self) -> Vec<(Value<'m>, Block<'m>)> {
-        let Some(phi) = Phi::of(self) else { return Vec::new() };
+        let Some(phi) = Phi::of(self).filter(|_| self.try_block().is_some()) else { return Vec::new() };
         (0..).map_while(|i| Some((ffi::incoming_value(phi, i)?, ffi::incoming_block(phi, i)?))).collect()
     }
 

@@ -122,11 +122,6 @@ impl<'m> Function<'m> {
         ffi::LLVMSetGC(self, None);
     }
 
-    /// Returns LLVM's number of an intrinsic.
-    pub fn intrinsic_id(self) -> Option<u32> {
-        Some(ffi::LLVMGetIntrinsicID(self)).filter(|id| *id != 0)
-    }
-
     /// Returns the attributes of the function itself, of its result or of a parameter.
     pub fn attributes(self, index: AttributeIndex) -> Attributes<'m> {
         Attributes::of_function(self, index)
@@ -180,9 +175,7 @@ impl<'m> Function<'m> {
             if !inst.ty().is_void() {
                 inst.replace_uses(inst.ty().poison());
             }
-            // SAFETY: each instruction is visited once, nothing uses it any more, and by the contract no handle is
-            // left.
-            unsafe { inst.erase() };
+            inst.erase();
         }
         for block in blocks {
             // SAFETY: the terminators that led to the block are erased, each block is visited once, and no handle is

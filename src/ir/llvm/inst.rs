@@ -2,6 +2,7 @@
 
 use super::Opcode;
 use super::builder::Builder;
+use super::context::bury;
 use super::ffi;
 use super::handles::{Block, Function, Inst, Value};
 use super::narrow::*;
@@ -132,31 +133,28 @@ impl<'m> Inst<'m> {
         self.set_debug_location(location);
     }
 
-    /// Erases the instruction.
+    /// Erases the instruction. Copies of the handle are of one in no block, whose operands are gone.
     ///
     /// # Panics
-    /// If it is used, or in no block.
-    ///
-    /// # Safety
-    /// No copy of its handle is used afterwards, and no builder stands before it.
-    pub unsafe fn erase(self) {
+    /// If it is used, or in no block, or if its context is not a [`Context`](super::Context).
+    pub fn erase(self) {
         assert!(!self.is_used(), "{} is erased although it is used", self.text());
         self.block();
-        // SAFETY: unused and in a block; the rest as the caller promises.
-        unsafe { ffi::LLVMInstructionEraseFromParent(self) }
+        if self.ty().is_first_class() {
+            // No operand names it, but debug records may.
+            self.replace_uses(self.ty().poison());
+        }
+        self.remove();
+        bury(self);
     }
 
     /// Makes everything use `new`, and erases the instruction.
     ///
     /// # Panics
-    /// As [`Value::replace_uses`].
-    ///
-    /// # Safety
-    /// As [`Inst::erase`].
-    pub unsafe fn replace_and_erase(self, new: impl Into<Value<'m>>) {
+    /// As [`Value::replace_uses`] and [`Inst::erase`].
+    pub fn replace_and_erase(self, new: impl Into<Value<'m>>) {
         self.replace_uses(new);
-        // SAFETY: as the caller promises.
-        unsafe { self.erase() }
+        self.erase()
     }
 
     /// Returns the predicate of an `icmp`.

@@ -4,12 +4,11 @@
 //! inkwell module they come from, so none outlives its module. [`View::of`] is the way in; [`Builder`] inserts
 //! instructions; [`passes::run`] runs LLVM's passes. Everything that safe code can reach is defined: preconditions that
 //! types cannot express are checked (an accessor of the wrong instruction gives `None`, an ill-typed call of the
-//! builder panics), and what would leave other copies of a handle dangling, such as erasing an instruction, is an
-//! `unsafe fn`.
+//! builder panics), and what would leave other copies of a handle dangling, such as deleting a function, is an
+//! `unsafe fn` (an erased instruction is kept by its [`Context`]).
 //!
 //! ```
-//! use inkwell::context::Context;
-//! use kassay_ir::llvm::View;
+//! use kassay_ir::llvm::{Context, View};
 //!
 //! let context = Context::create();
 //! let module = context.create_module("m");
@@ -26,8 +25,7 @@
 //! A handle cannot outlive its module:
 //!
 //! ```compile_fail
-//! # use inkwell::context::Context;
-//! # use kassay_ir::llvm::View;
+//! # use kassay_ir::llvm::{Context, View};
 //! let context = Context::create();
 //! let functions = {
 //!     let module = context.create_module("m");
@@ -44,6 +42,7 @@ mod attributes;
 mod block;
 mod builder;
 mod constants;
+mod context;
 mod control;
 mod debug;
 mod ffi;
@@ -66,6 +65,7 @@ mod view;
 
 pub use attributes::{Attribute, AttributeIndex, AttributeKind, Attributes};
 pub use builder::{Builder, Position};
+pub use context::Context;
 pub use debug::{DebugLocation, LAST_COLUMN, Location};
 pub use function::{SPIR_FUNC, SPIR_KERNEL};
 pub use handles::{Block, Function, Global, Inst, Type, Value};

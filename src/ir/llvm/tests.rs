@@ -1,6 +1,6 @@
 //! Modules that are walked, built in, and misused.
 
-use inkwell::context::Context;
+use crate::llvm::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
@@ -138,8 +138,7 @@ fn instructions_tell_what_they_are() {
     assert!(other.text().contains("atomicrmw add ptr addrspace(1) %out, i32 %joined syncscope(\"device\") monotonic"));
     assert!(other.is_in_scope("device") && old.is_in_scope("") && !old.is_in_scope("device"));
     drop(builder);
-    // SAFETY: no copy of the handle is used afterwards, and the builder is gone.
-    unsafe { other.erase() };
+    other.erase();
 
     let place = named(view, "place");
     assert!(place.value().is_in_bounds());
@@ -294,8 +293,7 @@ fn ill_typed_building_panics() {
     assert!(complaint(|| int.int(0).replace_uses(sum)).contains("constant"));
     let foreign = View::of(&other).add_global("foreign", int, AddressSpace::Private);
     assert!(complaint(|| b.load(int, foreign, "")).contains("of another module"));
-    // SAFETY: it panics, so nothing is erased.
-    assert!(complaint(|| unsafe { sum.erase() }).contains("although it is used"));
+    assert!(complaint(|| sum.erase()).contains("although it is used"));
     let next = sum.next().unwrap();
     next.remove();
     assert!(complaint(|| b.freeze(sum, "")).contains("in no block"));
@@ -304,6 +302,46 @@ fn ill_typed_building_panics() {
     b.insert(next);
     assert!(complaint(|| b.insert(next)).contains("in a block already"));
     assert!(module.verify().is_ok());
+}
+
+#[test]
+fn erased_instructions_use_nothing_and_their_handles_stay_defined() {
+    let context = Context::create();
+    let module = parsed(&context, WALKED);
+    let view = View::of(&module);
+    let (place, joined) = (named(view, "place"), named(view, "joined"));
+    let call = place.following().find(|i| i.is_call()).expect("the call");
+    let probe = view.function("probe").expect("the declaration");
+    let builder = view.builder();
+    builder.before(call);
+    call.erase();
+    assert!(!probe.is_used() && call.callee().is_none() && call.try_block().is_none() && call.next().is_none());
+    assert_eq!(call.arg_count(), 1);
+    let int = view.int_type(32);
+    assert!(complaint(|| builder.alloca(int, "")).contains("in no block"));
+
+    let switch = kernel(view).entry().terminator();
+    let ways: Vec<Block> = switch.successors();
+    builder.before(switch);
+    builder.br(joined.block());
+    switch.erase();
+    assert!(ways.iter().all(|way| way.value().user_instructions().iter().all(|user| *user != switch)));
+    let gone = switch.successors();
+    assert_eq!(gone.len(), ways.len());
+    assert!(gone.iter().all(|block| *block == gone[0] && block.function().name() == "nowhere"));
+
+    joined.replace_and_erase(int.int(3));
+    assert!(joined.incoming().is_empty() && !named(view, "sum").is_used());
+    assert!(complaint(|| joined.erase()).contains("in no block"));
+    assert!(!module.to_string().contains("nowhere"));
+    drop(builder);
+    drop(module);
+
+    let foreign = inkwell::context::Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(WALKED.as_bytes(), "test");
+    let module = foreign.create_module_from_ir(buffer).expect("valid IR");
+    let ret = View::of(&module).instructions().into_iter().last().expect("the return");
+    assert!(complaint(|| ret.erase()).contains("not kassay's"));
 }
 
 #[test]
@@ -323,8 +361,7 @@ fn blocks_are_split_and_phis_follow() {
     assert_eq!(module.verify(), Ok(()));
 
     let entry = kernel(view).entry();
-    // SAFETY: the phi is not used afterwards by its old handle.
-    let jump = unsafe { Block::split_way(entry.terminator(), 2, "between") };
+    let jump = Block::split_way(entry.terminator(), 2, "between");
     assert_eq!(module.verify(), Ok(()), "{}", module.to_string());
     let phi = head.phis()[0];
     assert_eq!(phi.incoming()[0].1, jump.block());

@@ -23,6 +23,29 @@ impl<'m> Type<'m> {
         ffi::LLVMGetTypeContext(self)
     }
 
+    /// Returns how LLVM writes the type, a number, a pointer or a vector of them, in the name of an intrinsic that is
+    /// overloaded over it.
+    ///
+    /// # Panics
+    /// For other types.
+    pub fn mangled(self) -> String {
+        let scalar = self.scalar();
+        let name = match (scalar.kind(), scalar.address_space(), scalar.bits()) {
+            (TypeKind::LLVMPointerTypeKind, Some(space), _) => format!("p{space}"),
+            (TypeKind::LLVMIntegerTypeKind, _, Some(bits)) => format!("i{bits}"),
+            (TypeKind::LLVMBFloatTypeKind, ..) => "bf16".to_owned(),
+            (
+                TypeKind::LLVMHalfTypeKind | TypeKind::LLVMFloatTypeKind | TypeKind::LLVMDoubleTypeKind,
+                _,
+                Some(bits),
+            ) => {
+                format!("f{bits}")
+            }
+            _ => panic!("no intrinsic is overloaded over {}", self.text()),
+        };
+        self.lanes().map_or(name.clone(), |lanes| format!("v{lanes}{name}"))
+    }
+
     /// Returns the other types of its context.
     pub fn types(self) -> Types<'m> {
         Types::of_context(self.context())

@@ -28,6 +28,10 @@ impl<'m> View<'m> {
         View(ModuleHandle(NonNull::new(module.as_mut_ptr()).expect("a module is not null"), PhantomData))
     }
 
+    pub(super) fn of_handle(module: ModuleHandle<'m>) -> View<'m> {
+        View(module)
+    }
+
     /// Returns a copy of the module, to be changed.
     pub fn copied(self) -> Module<'m> {
         // SAFETY: LLVM copies into the module's own context, which lives as long as the borrow; the copy has
@@ -138,25 +142,10 @@ impl<'m> View<'m> {
         SyncScope(ffi::sync_scope(self.context(), name))
     }
 
-    /// Returns LLVM's number of the intrinsic of that name, such as `llvm.fptosi.sat`.
-    pub fn intrinsic_id(self, name: &str) -> Option<u32> {
-        Some(ffi::intrinsic_id(name)).filter(|id| *id != 0)
-    }
-
-    /// Declares an intrinsic, for the types over which it is overloaded.
-    ///
-    /// # Safety
-    /// There is an intrinsic of that number, `types` are as many as it is overloaded over, and each is of a kind that
-    /// it admits.
-    ///
-    /// # Panics
-    /// If LLVM has none, or a type is of another context.
-    pub unsafe fn intrinsic(self, id: u32, types: &[Type<'m>]) -> Function<'m> {
-        assert!(types.iter().all(|ty| ty.context() == self.context()), "types of another context");
-        let mut types = types.to_vec();
-        // SAFETY: as many types as said; the rest as the caller promises.
-        let found = unsafe { ffi::LLVMGetIntrinsicDeclaration(self.0, id, types.as_mut_ptr(), types.len()) };
-        found.unwrap_or_else(|| panic!("LLVM has no intrinsic with the number {id}"))
+    /// Returns the name of the intrinsic `base` (such as `llvm.fptosi.sat`) for the types over which it is overloaded.
+    /// A function that is declared by it is the intrinsic.
+    pub fn intrinsic_name(self, base: &str, types: &[Type<'m>]) -> String {
+        types.iter().fold(base.to_owned(), |name, ty| format!("{name}.{}", ty.mangled()))
     }
 
     /// Takes all debug information away. Returns whether there was some.

@@ -77,14 +77,14 @@ fn simplify<'m>(view: View<'m>, call: Inst<'m>) {
     }) else {
         return;
     };
-    let Some(id) = view.intrinsic_id(plain) else { return };
     let operands = [call.operand(0), call.operand(1), call.operand(2)];
     let types = match plain {
         "llvm.memset" => vec![operands[0].ty(), operands[2].ty()],
         _ => operands.map(|operand| operand.ty()).to_vec(),
     };
-    // SAFETY: the intrinsic is overloaded over its pointers and the length, as the other one is.
-    let callee = unsafe { view.intrinsic(id, &types) };
+    let parameters = [operands[0].ty(), operands[1].ty(), operands[2].ty(), view.int_type(1)];
+    let ty = view.void_type().function(&parameters, false);
+    let callee = view.function_or_declared(&view.intrinsic_name(plain, &types), ty);
     let builder = view.builder();
     builder.before(call);
     let new = builder.call(callee, &[operands[0], operands[1], operands[2], view.int_type(1).int(0)], "");
@@ -95,8 +95,7 @@ fn simplify<'m>(view: View<'m>, call: Inst<'m>) {
         }
     }
     drop(builder);
-    // SAFETY: the caller goes on with the next instruction; it has no result; the builder is gone.
-    unsafe { call.erase() };
+    call.erase();
 }
 
 /// Refuses what accesses memory, or goes to code, in a way that nothing watches.

@@ -26,11 +26,9 @@ pub fn mask(module: &Module<'_>) {
             if given == all { masked } else { builder.zext(masked, to, "") }
         };
         drop(builder);
-        // SAFETY: the loop goes on with the next one, and the builder is gone.
-        unsafe { wide.replace_and_erase(new) };
+        wide.replace_and_erase(new);
         if !cut.value().is_used() {
-            // SAFETY: nothing uses it, and it is no extension.
-            unsafe { cut.erase() };
+            cut.erase();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What tests of this room's rewritings share.
 
-use inkwell::context::Context;
+use crate::llvm::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 

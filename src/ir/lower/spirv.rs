@@ -6,7 +6,6 @@ use std::sync::Once;
 use std::time::Duration;
 
 use inkwell::OptimizationLevel;
-use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use kassay_base::cache;
@@ -20,7 +19,7 @@ use super::{
     undefined, vector_selects,
 };
 use crate::kernel::{canonical, cpp_names, inlined, module};
-use crate::llvm::{AddressSpace, AttributeIndex, Block, Function, SPIR_KERNEL, Value, View, passes};
+use crate::llvm::{AddressSpace, AttributeIndex, Block, Context, Function, SPIR_KERNEL, Value, View, passes};
 
 /// The target triple of all modules, and of the code that needs no later version.
 pub const TRIPLE: &str = "spirv64v1.2-unknown-unknown";

@@ -43,8 +43,7 @@ pub fn mark(view: View<'_>) {
         // Each is a place of the source.
         call.attributes(AttributeIndex::Function).add_flag("nomerge");
         builder.at_end(trap.block());
-        // SAFETY: it has no value; its handle is not used again, and the builder stands elsewhere.
-        unsafe { trap.erase() };
+        trap.erase();
     }
 }
 
@@ -55,8 +54,7 @@ pub fn drop_all(view: View<'_>) {
         return;
     }
     for trap in traps {
-        // SAFETY: it has no value, and its handle is not used again.
-        unsafe { trap.erase() };
+        trap.erase();
     }
     canonical::return_where_unreachable(view);
 }

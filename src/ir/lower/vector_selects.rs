@@ -16,8 +16,7 @@ pub fn widen(module: &Module<'_>) {
         let condition = builder.splat(select.operand(0), select.value().ty());
         let new = builder.select(condition, select.operand(1), select.operand(2), "");
         drop(builder);
-        // SAFETY: the list has each select once, the loop goes on with the next one, and the builder is gone.
-        unsafe { select.replace_and_erase(new) };
+        select.replace_and_erase(new);
     }
 }
 

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
@@ -22,7 +21,7 @@ use kassay_ir::kernel::source::Sources;
 use kassay_ir::kernel::{
     canonical, cpp_names, id_vectors, implicit, logical_operators, module, plain_atomics, signature, sub_groups,
 };
-use kassay_ir::llvm::{self, Function, Global, View, passes};
+use kassay_ir::llvm::{self, Context, Function, Global, View, passes};
 use kassay_ir::lower::native::prepare;
 use kassay_ir::lower::{spirv, traps};
 use kassay_model::code::{Effort, Lowered, LoweringOptions, Target};

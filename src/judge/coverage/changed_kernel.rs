@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use inkwell::context::Context;
 use kassay_base::error::Result;
 use kassay_ir::kernel::compile::Loaded;
 use kassay_ir::kernel::implicit;
 use kassay_ir::kernel::source::Sources;
-use kassay_ir::llvm::View;
+use kassay_ir::llvm::{Context, View};
 use kassay_model::interface::{ArgSource, Interface};
 
 use super::build::{KernelFile, KernelUnderTest};

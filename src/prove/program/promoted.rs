@@ -2,14 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use kassay_base::error::Result;
 use kassay_base::forked::{self, Job, Limit};
 use kassay_ir::instrument::components;
 use kassay_ir::kernel::{canonical, inlined, module};
-use kassay_ir::llvm::{AttributeIndex, View, passes};
+use kassay_ir::llvm::{AttributeIndex, Context, View, passes};
 use kassay_ir::lower::native::prepare;
 use kassay_ir::lower::spirv;
 

@@ -1,8 +1,8 @@
 //! Checks that the control dependence of all blocks, computed at once, equals that of each block by its definition.
 
-use inkwell::context::Context;
 use kassay_ir::cfg::indices::BlockIndex;
 use kassay_ir::kernel::compile;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{self, KernelFile};
 use kassay_model::options::KernelOptions;
 

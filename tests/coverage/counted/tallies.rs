@@ -1,9 +1,9 @@
 //! Tallies probe data made by hand, without a device.
 
-use inkwell::context::Context;
 use kassay_ir::cfg::sites::{SiteKind, Sites};
 use kassay_ir::instrument::coverage::CoveragePlan;
 use kassay_ir::instrument::layout::{HEADER_WORDS, Slots};
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::summary::{self, TestTally};
 use kassay_judge::coverage::tally::{Probe, SiteTally, tally};
 use kassay_model::options::KernelOptions;

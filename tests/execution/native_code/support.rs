@@ -6,12 +6,11 @@ use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay_base::error::Result;
 use kassay_ir::kernel::canonical;
 use kassay_ir::kernel::parameters;
-use kassay_ir::llvm::{AddressSpace, AttributeIndex, Inst, Linkage, Type, Value, View};
+use kassay_ir::llvm::{AddressSpace, AttributeIndex, Context, Inst, Linkage, Type, Value, View};
 use kassay_ir::lower::native::emit::{Effort, emit};
 use kassay_ir::lower::native::prepare::prepare;
 use kassay_model::native::abi::{self, Extent, GroupContext, ItemContext, hook, placeholder};
@@ -91,13 +90,11 @@ fn hook_of(name: &str) -> Option<(&'static str, &'static [u32])> {
 unsafe fn replace<'m>(view: View<'m>, call: Inst<'m>, item: Value<'m>) {
     let name = call.callee().unwrap_or_default();
     if name == abi::ITEM {
-        // SAFETY: as the caller promises.
-        unsafe { call.replace_and_erase(item) };
+        call.replace_and_erase(item);
         return;
     }
     if name == placeholder::RETURNS {
-        // SAFETY: as the caller promises; it has no value.
-        unsafe { call.erase() };
+        call.erase();
         return;
     }
     let Some((hook, numbers)) = hook_of(&name) else { return };
@@ -124,8 +121,7 @@ unsafe fn replace<'m>(view: View<'m>, call: Inst<'m>, item: Value<'m>) {
     } else if call.is_used() {
         call.replace_uses(new);
     }
-    // SAFETY: as the caller promises.
-    unsafe { call.erase() };
+    call.erase();
     assert_eq!(view.function(&name).unwrap().linkage(), Linkage::LLVMExternalLinkage);
 }
 

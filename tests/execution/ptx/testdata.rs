@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use inkwell::context::Context;
 use kassay_base::error::Result;
 use kassay_ir::instrument::device_races::LocalShadow;
 use kassay_ir::instrument::layout::Slots;
 use kassay_ir::instrument::mutants::Edit;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::device_races;
 use kassay_judge::mutation::build::module_builder::{Effort, ModuleBuilder, RunsPerLaunch};
 use kassay_judge::mutation::catalogue::enumerate::enumerate;

@@ -15,13 +15,13 @@
 use std::fmt;
 use std::path::Path;
 
-use inkwell::context::Context;
 use kassay_base::error::Result;
 use kassay_ir::cfg::indices::FunctionIndex;
 use kassay_ir::cfg::sites::{Site, SiteKind, Sites};
 use kassay_ir::kernel::ast::{Ast, Function, Position};
 use kassay_ir::kernel::compile;
 use kassay_ir::kernel::constructs::{self, Construct, Kind, LoopForm};
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{self, KernelFile};
 use kassay_model::options::{KernelOptions, Language};
 

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use inkwell::context::Context;
 use kassay_ir::cfg::indices::{BlockIndex, FunctionIndex};
 use kassay_ir::cfg::sites::Sites;
 use kassay_ir::instrument::mutants::{
     Action, Binary, EdgeChange, Edit, Expr, LaunchChange, LocalVariable, Place, Predicate, Slot,
 };
-use kassay_ir::llvm::View;
+use kassay_ir::llvm::{Context, View};
 use kassay_judge::mutation::equivalence::{Verdict, classify};
 use kassay_model::options::KernelOptions;
 use llvm_sys::LLVMOpcode;

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay_ir::cfg::sites::Sites;
 use kassay_ir::kernel::module;
-use kassay_ir::llvm::View;
+use kassay_ir::llvm::{Context, View};
 use kassay_judge::mutation::equivalence::normal::{self, NormalForm};
 use kassay_model::options::KernelOptions;
 

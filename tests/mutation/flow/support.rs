@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay_ir::instrument::layout::{FaultKind, GuardLayout, header, slot};
 use kassay_ir::instrument::mutants::Edit;
 use kassay_ir::kernel::compile::Format;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_judge::mutation::Mutant;
 use kassay_judge::mutation::build::module_builder::{Effort, ModuleBuilder};

@@ -5,8 +5,8 @@ mod private;
 
 use std::path::Path;
 
-use inkwell::context::Context;
 use kassay_ir::instrument::mutants::edit::{Action, Edit, Expr, Float, LocalVariable};
+use kassay_ir::llvm::Context;
 use kassay_judge::mutation::Selection;
 use kassay_judge::mutation::catalogue::mutant::{Excluded, Mutant};
 use kassay_judge::mutation::enumerate;

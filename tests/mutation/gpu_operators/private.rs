@@ -3,12 +3,11 @@
 
 use std::path::Path;
 
-use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use kassay_ir::instrument::guard;
 use kassay_ir::instrument::mutants::edit::{Edit, LocalVariable};
 use kassay_ir::instrument::mutants::privatise::{Refusal, privatise};
-use kassay_ir::llvm::{AttributeIndex, View};
+use kassay_ir::llvm::{AttributeIndex, Context, View};
 use kassay_ir::lower::spirv;
 use kassay_judge::mutation::Selection;
 use kassay_judge::mutation::enumerate;

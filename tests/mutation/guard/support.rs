@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use inkwell::context::Context;
 use kassay_ir::instrument::guard::{self, Guards};
 use kassay_ir::instrument::ids;
 use kassay_ir::instrument::layout::{FaultKind, GuardLayout, header, slot};
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::spirv;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_model::code::Effort;

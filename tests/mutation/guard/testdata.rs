@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use inkwell::context::Context;
 use kassay_ir::kernel::precision::Precision;
+use kassay_ir::llvm::Context;
 use kassay_run::exec::{Executor, OpenClExecutor, ProgramId, RunOptions, Target};
 use kassay_suite::compare::{self, Tolerance};
 use kassay_suite::resolve::Test;

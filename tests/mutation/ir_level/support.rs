@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use inkwell::context::Context;
 use kassay::{Level, MutationLevel, OpenOptions, OperatorLevel};
 use kassay_ir::kernel::source::Sources;
-use kassay_ir::llvm::View;
+use kassay_ir::llvm::{Context, View};
 use kassay_judge::coverage::build::{KernelUnderTest, sources_of};
 use kassay_judge::mutation::catalogue::operators::Subject;
 use kassay_judge::mutation::enumerate;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use inkwell::context::Context;
 use kassay::result::mutate::Status;
+use kassay_ir::llvm::Context;
 use kassay_judge::mutation::build::module_builder::ModuleBuilder;
 use kassay_judge::mutation::enumerate;
 use kassay_judge::mutation::equivalence::{self, Verdict};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_judge::mutation::build::module_builder::ModuleBuilder;
 use kassay_judge::mutation::enumerate;
 use kassay_judge::mutation::run::engine::{Batching, Engine, Options, Strategy};

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use inkwell::context::Context;
 use kassay_ir::cfg::sites::Sites;
 use kassay_ir::kernel::ast::Ast;
 use kassay_ir::kernel::compile;
 use kassay_ir::kernel::source::Sources;
 use kassay_ir::kernel::{canonical, implicit, module, signature};
-use kassay_ir::llvm::View;
+use kassay_ir::llvm::{Context, View};
 use kassay_ir::lower::spirv;
 use kassay_judge::mutation::catalogue::operators::{Preset, Subject};
 use kassay_model::options::KernelOptions;

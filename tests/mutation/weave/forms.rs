@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use inkwell::context::Context;
 use kassay_ir::instrument::mutants::{Edit, Form, infection, schemata, single};
+use kassay_ir::llvm::Context;
 use kassay_suite::resolve::Suite;
 
 use super::edits;

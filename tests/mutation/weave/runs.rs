@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use inkwell::context::Context;
 use kassay_ir::instrument::mutants::infection::{self, MutantObservation};
 use kassay_ir::instrument::mutants::{Edit, Form, schemata, single};
-use kassay_ir::llvm::{Inst, Opcode, Value};
+use kassay_ir::llvm::{Context, Inst, Opcode, Value};
 use kassay_model::options::KernelOptions;
 use kassay_run::exec::Executor;
 use kassay_suite::launch::{ArgValue, Launch};

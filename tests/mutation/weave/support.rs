@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay_ir::cfg::sites::Sites;
 use kassay_ir::instrument::ids;
 use kassay_ir::instrument::layout::{GuardLayout, slot};
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::spirv;
 use kassay_judge::coverage::build::KernelUnderTest;
 use kassay_model::code::Effort;

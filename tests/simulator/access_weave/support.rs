@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inkwell::context::Context;
 use kassay_base::error::Result;
 use kassay_ir::kernel::compile::{Loaded, load};
 use kassay_ir::kernel::source::Sources;
+use kassay_ir::llvm::Context;
 use kassay_ir::lower::native::emit::{Effort, emit};
 use kassay_judge::coverage::build::{KernelFile, KernelUnderTest, sources_of};
 use kassay_model::native::table::NativeTable;

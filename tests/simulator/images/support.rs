@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_model::native::abi::texel;
 use kassay_run::exec::simulator::image::Sampler;
 use kassay_run::exec::{Executor, Fault, Observation, OpenClExecutor, ProgramId, Target};

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use inkwell::context::Context;
+use kassay_ir::llvm::Context;
 use kassay_judge::sync::amplification::{Amplification, Branches, amplify, amplify_by};
 use kassay_model::options::KernelOptions;
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use inkwell::context::Context;
 use kassay_base::error::{Error, Result};
 use kassay_base::json::{self, Layout};
 use kassay_ir::kernel::source::Sources;
+use kassay_ir::llvm::Context;
 use kassay_judge::coverage::build::{self, KernelFile, OtherKernels};
 use kassay_judge::mutation::catalogue::selection::Selection;
 use kassay_model::code::Target;

@@ -17,8 +17,7 @@ pub fn find(view: View<'_>) -> Option<Exit<'_>> {
     let mut calls = placeholder.value().user_instructions().into_iter();
     let exit = calls.next()?;
     for other in calls {
-        // SAFETY: each call stands once among the users, whose list is read only here; no builder exists.
-        unsafe { other.erase() };
+        other.erase();
     }
     let head = Block::split_before(exit, "");
     let builder = view.builder();
@@ -53,7 +52,6 @@ impl<'m> Exit<'m> {
 
     /// Removes the placeholder. To be called when everything is built and no builder is left.
     pub fn finish(self) {
-        // SAFETY: this holds the only copy of the handle that is still used, and goes; no builder exists any more.
-        unsafe { self.0.erase() };
+        self.0.erase();
     }
 }

@@ -236,9 +236,7 @@ pub fn weave<'m>(
         if let Some(result) = result {
             inst.replace_uses(result);
         }
-        // SAFETY: `placeholders` ends here; counters are found by the handle's value alone, operands are read when they
-        // are used; the builder is moved before it builds again.
-        unsafe { inst.erase() };
+        inst.erase();
     }
 }
 

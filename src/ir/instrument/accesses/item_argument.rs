@@ -24,8 +24,7 @@ pub fn append<'m>(view: View<'m>, kernel: Function<'m>) -> Result<(Function<'m>,
         for user in placeholder.users() {
             let call = user.as_opcode(Opcode::LLVMCall).filter(|call| call.called_function() == Some(placeholder));
             let call = call.ok_or_else(|| Error::internal(format!("the address of {} is taken", abi::ITEM)))?;
-            // SAFETY: each call stands once among the users, and no handle of the kernel's instructions exists yet.
-            unsafe { call.replace_and_erase(item) };
+            call.replace_and_erase(item);
         }
         // SAFETY: its uses are gone; it is looked up by its name.
         unsafe { placeholder.delete() };

@@ -94,9 +94,7 @@ pub fn weave<'m>(e: &Emitter<'m>, plan: &Plan<'m>, exit: Option<&Exit<'m>>) -> C
     for edge in &plan.edges {
         let at = match edge.terminator.successors().len() {
             1 => edge.terminator,
-            // SAFETY: phis are only found as operands, where others stand for them; no other handle of them is kept;
-            // the builder is moved at once.
-            _ => unsafe { Block::split_way(edge.terminator, edge.successor, "") },
+            _ => Block::split_way(edge.terminator, edge.successor, ""),
         };
         e.before(at);
         if let Some(counter) = edge.counter {

@@ -90,9 +90,7 @@ pub fn weave<'m>(e: &Emitter<'m>, prints: Vec<Print<'m>>) {
         if !inst.ty().is_void() {
             inst.replace_uses(inst.ty().null());
         }
-        // SAFETY: `prints` ends here, and operands are read when they are used; the builder is moved before it builds
-        // again.
-        unsafe { inst.erase() };
+        inst.erase();
     }
 }
 

@@ -198,9 +198,7 @@ fn is_lifetime(inst: Inst<'_>) -> bool {
 /// Erases what says when the stack's memory of a variable is used: there is none.
 fn erase_lifetimes(variable: Value<'_>) {
     for marker in variable.user_instructions().into_iter().filter(|user| is_lifetime(*user)) {
-        // SAFETY: each stands once among the users; nothing that is woven is about such a call; the emitter's builder
-        // stands at the entry.
-        unsafe { marker.erase() };
+        marker.erase();
     }
 }
 
@@ -218,9 +216,7 @@ fn allocate<'m>(e: &Emitter<'m>, objects: &mut Objects<'m>, instructions: &[Inst
         let made = e.hook(hook::ALLOCATE, e.pointer, &[e.const_i32(object), count, element]);
         let made = e.builder.pointer_cast(made, variable.ty(), "");
         objects.set_base(object, made);
-        // SAFETY: the instructions are walked once; what was found of them knows the variable by its number, and looks
-        // no pointer up any more; the builder is moved before it builds again.
-        unsafe { variable.replace_and_erase(made) };
+        variable.replace_and_erase(made);
     }
     // Without variables made at run time, what is saved says nothing, and restoring it does nothing.
     let calls =
@@ -230,15 +226,13 @@ fn allocate<'m>(e: &Emitter<'m>, objects: &mut Objects<'m>, instructions: &[Inst
         e.before(call);
         let count = e.address(call.operand(0));
         e.hook(hook::RELEASE, e.void(), &[count]);
-        // SAFETY: as above.
-        unsafe { call.erase() };
+        call.erase();
     }
     for call in instructions.iter().filter(others).copied().filter(calls("llvm.stacksave")) {
         e.before(call);
         let count = e.hook(hook::ALLOCATED, e.long, &[]);
         let saved = e.builder.int_to_ptr(count, call.ty(), "");
-        // SAFETY: as above.
-        unsafe { call.replace_and_erase(saved) };
+        call.replace_and_erase(saved);
     }
     // It may stand before one that is gone.
     e.at_entry();

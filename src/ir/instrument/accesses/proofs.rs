@@ -177,7 +177,7 @@ impl<'m> Verifier<'m> {
 
 #[cfg(test)]
 mod tests {
-    use inkwell::context::Context;
+    use crate::llvm::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
     use super::*;

@@ -151,6 +151,5 @@ fn split<'m>(view: View<'m>, call: Inst<'m>, parts: &[Range<u64>]) {
         copy.set_debug_location(call.debug_location());
     }
     drop(builder);
-    // SAFETY: it is one of a list made before, in which it stands once; the builder is gone.
-    unsafe { call.erase() };
+    call.erase();
 }

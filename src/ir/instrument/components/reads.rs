@@ -95,8 +95,7 @@ fn narrow<'m>(view: View<'m>, load: Inst<'m>, runs: &[(u32, u32)]) {
         };
     }
     drop(builder);
-    // SAFETY: it is one of a list made before, in which it stands once; the builder is gone.
-    unsafe { load.replace_and_erase(whole) };
+    load.replace_and_erase(whole);
 }
 
 fn part_type(element: Type<'_>, count: u32) -> Type<'_> {

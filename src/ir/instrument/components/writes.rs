@@ -56,9 +56,7 @@ impl<'m> UnusedReads<'m> {
     fn drop_before(&mut self, store: Inst<'m>) {
         let key = (store.operand(1), store.debug_location());
         if let Some(load) = self.0.get_mut(&key).and_then(VecDeque::pop_front) {
-            // SAFETY: it is noted once, and stands before the store in the block, which is walked forwards; no builder
-            // exists.
-            unsafe { load.erase() };
+            load.erase();
         }
     }
 }
@@ -152,9 +150,7 @@ fn rewrite<'m>(view: View<'m>, merge: Merge<'m>) {
     }
     drop(builder);
     for inst in [store].into_iter().chain(dead) {
-        // SAFETY: they stand in the block up to the store, which is walked forwards; a read that is used is not noted
-        // as unused; the builder is gone.
-        unsafe { inst.erase() };
+        inst.erase();
     }
 }
 
@@ -183,10 +179,8 @@ fn shorten<'m>(view: View<'m>, store: Inst<'m>) {
     let new = builder.store(source, store.operand(1));
     describe(view, new, store, 0);
     drop(builder);
-    // SAFETY: it is the instruction at which the walk is, and no list has it again; the builder is gone.
-    unsafe { store.erase() };
+    store.erase();
     if !shuffle.is_used() {
-        // SAFETY: it stands before the store in the block, and is no read that is noted as unused; the builder is gone.
-        unsafe { shuffle.erase() };
+        shuffle.erase();
     }
 }

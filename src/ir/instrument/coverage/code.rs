@@ -50,9 +50,7 @@ impl<'m> ProbeCode<'m> {
         self.builder.at_end(new);
         self.builder.br(target);
         terminator.set_successor(successor as u32, new);
-        // SAFETY: what was found in the unchanged module and may be phis was recorded before; what follows names
-        // blocks, terminators, calls and variables. The builder stands in the new block.
-        unsafe { target.redirect_phis(source, new) };
+        target.redirect_phis(source, new);
         new
     }
 }

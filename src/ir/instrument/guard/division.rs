@@ -35,8 +35,7 @@ pub fn hide(module: &Module<'_>) {
 pub fn reveal(module: &Module<'_>) {
     for hider in View::of(module).functions().into_iter().filter(|f| f.name().starts_with(HIDDEN)) {
         for call in hider.value().user_instructions() {
-            // SAFETY: only calls use the function, each is visited once, and no other handle of it is kept.
-            unsafe { call.replace_and_erase(call.operand(0)) };
+            call.replace_and_erase(call.operand(0));
         }
         // SAFETY: its calls are gone, it has no body, and its handle is not used again.
         unsafe { hider.delete() };

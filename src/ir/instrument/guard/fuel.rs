@@ -134,8 +134,7 @@ fn guard_exit_branch<'m>(
     let exit = branch.successors()[leaves as usize];
     if let Some(recording) = record_exhaustion(emitter, exit, exhaustion) {
         branch.set_successor(leaves, recording);
-        // SAFETY: only the emitter keeps handles of phis, and it is not asked for replacements any more.
-        unsafe { exit.redirect_phis(block, recording) };
+        exit.redirect_phis(block, recording);
     }
 }
 
@@ -172,8 +171,7 @@ fn guard_edge<'m>(
     emitter.builder.at_end(test);
     emitter.builder.cond_br(none, recording.unwrap_or(exit), to);
     terminator.set_successor(successor, test);
-    // SAFETY: only the emitter keeps handles of phis, and it is not asked for replacements any more.
-    unsafe { to.redirect_phis(from, test) };
+    to.redirect_phis(from, test);
     for phi in exit.phis() {
         phi.add_incoming(&[(Emitter::nothing(phi.ty()), recording.unwrap_or(test))]);
     }

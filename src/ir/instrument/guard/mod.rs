@@ -142,8 +142,7 @@ fn record_trap<'m>(emitter: &Emitter<'m>, trap: Inst<'m>, code: u32) -> Result<(
     let fault = emitter.fault.value();
     emitter.call(fault_if, &[fault, emitter.const_i32(1), emitter.const_i32(code)]);
     emitter.builder.at_end(trap.block());
-    // SAFETY: it has no value; its handle is not used again, and the builder stands elsewhere.
-    unsafe { trap.erase() };
+    trap.erase();
     Ok(())
 }
 
@@ -185,8 +184,7 @@ fn single_return<'m>(emitter: &Emitter<'m>, spent: Value<'m>) -> Result<Block<'m
     let end = emitter.kernel.append_block("kassay.end");
     for old in returns {
         let block = old.block();
-        // SAFETY: each return is visited once, no other handle of it is used again, and no builder stands before it.
-        unsafe { old.erase() };
+        old.erase();
         emitter.builder.at_end(block);
         emitter.builder.br(end);
     }

@@ -191,8 +191,7 @@ impl<'m> Weaver<'m> {
             self.rewriter.replace(call, "__kassay_ids_slot", &[self.probe, self.ids, first, words])?;
         }
         for call in calls.parameters {
-            // SAFETY: the list of calls, which has each once, is used up, and the builder stands elsewhere.
-            unsafe { call.replace_and_erase(self.probe) };
+            call.replace_and_erase(self.probe);
         }
         Ok(())
     }

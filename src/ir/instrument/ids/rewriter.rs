@@ -28,8 +28,7 @@ impl<'m> Rewriter<'m> {
         self.builder.before(call);
         let new = self.call(name, arguments)?;
         self.builder.at_end(call.block());
-        // SAFETY: the lists of calls, which have each once, are used up, and the builder stands elsewhere.
-        unsafe { call.replace_and_erase(new) };
+        call.replace_and_erase(new);
         Ok(())
     }
 

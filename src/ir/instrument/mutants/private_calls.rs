@@ -47,17 +47,17 @@ impl<'m> Pass<'m> {
     /// Replaces `llvm.memcpy` and its relatives by declarations for the private address space.
     fn intrinsic(&self, call: Inst<'m>, callee: &str) -> PassResult<()> {
         let escapes = || Refusal::Escapes(format!("`{callee}`"));
-        let overloaded: &[u32] = match callee.split('.').nth(1) {
-            Some("memcpy" | "memmove") => &[0, 1, 2],
-            Some("memset") => &[0, 2],
+        // What follows in its name are the types over which it is overloaded.
+        let (base, overloaded): (_, &[u32]) = match callee.split('.').nth(1) {
+            Some("memcpy") if callee.starts_with("llvm.memcpy.inline.") => ("llvm.memcpy.inline", &[0, 1, 2]),
+            Some("memset") if callee.starts_with("llvm.memset.inline.") => ("llvm.memset.inline", &[0, 2]),
+            Some("memcpy") if callee.starts_with("llvm.memcpy.p") => ("llvm.memcpy", &[0, 1, 2]),
+            Some("memmove") if callee.starts_with("llvm.memmove.p") => ("llvm.memmove", &[0, 1, 2]),
+            Some("memset") if callee.starts_with("llvm.memset.p") => ("llvm.memset", &[0, 2]),
             _ => return Err(escapes()),
         };
         let types: Vec<Type<'m>> = overloaded.iter().map(|i| self.made_private(call.operand(*i)).ty()).collect();
-        let id = call.called_function().and_then(|f| f.intrinsic_id()).ok_or_else(escapes)?;
-        // SAFETY: these intrinsics are overloaded over the types of their first two or three arguments, pointers and
-        // integers, which here differ in address spaces at most from those of the call.
-        let declared = unsafe { self.view.intrinsic(id, &types) };
-        self.replace(call, &declared.name());
+        self.replace(call, &self.view.intrinsic_name(base, &types));
         Ok(())
     }
 

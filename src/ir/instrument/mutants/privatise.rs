@@ -112,8 +112,7 @@ impl<'m> Pass<'m> {
             old.replace_uses(old.ty().poison());
         }
         for old in derived {
-            // SAFETY: each is listed once; what else knows them, the pass, ends here.
-            unsafe { old.erase() };
+            old.erase();
         }
         if let Some(global) = global.filter(|global| !global.is_used()) {
             // SAFETY: unused; the pass ends here.
@@ -354,9 +353,7 @@ impl<'m> Pass<'m> {
             user.replace_uses(new);
         }
         self.builder.after(user);
-        // SAFETY: users are listed anew for each pointer and redirected once; the pass keeps local pointers and private
-        // ones only; the builder stands after it.
-        unsafe { user.erase() };
+        user.erase();
     }
 }
 

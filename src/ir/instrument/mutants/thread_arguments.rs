@@ -186,8 +186,6 @@ pub(super) fn settle_one<'m>(stand_in: Value<'m>, value: Option<Value<'m>>) {
         stand_in.replace_uses(value);
     }
     if let Some(stand_in) = stand_in.as_instruction() {
-        // SAFETY: each stand-in is settled once and last of all: nothing is built afterwards, so neither another copy
-        // of it nor a builder that stands before it is used.
-        unsafe { stand_in.erase() };
+        stand_in.erase();
     }
 }

@@ -138,9 +138,7 @@ impl<'m> Weaver<'_, 'm> {
                 inst.replace_uses(value);
             }
             self.emitter.builder.after(inst);
-            // SAFETY: each instruction is woven once, and edges name terminators only, which are never replaced; the
-            // builder stands after it.
-            unsafe { inst.erase() };
+            inst.erase();
         }
         Ok(())
     }
@@ -441,9 +439,7 @@ impl<'m> Weaver<'_, 'm> {
             self.test(current, &|| self.is_active(self.activation(change)), *redirect, otherwise);
             current = otherwise;
         }
-        // SAFETY: no `phi` is kept: changes at instructions are applied already, the new blocks know their `phi`s'
-        // values; the builder stands at the end of a block.
-        unsafe { old.redirect_phis(source, leaving) };
+        old.redirect_phis(source, leaving);
     }
 
     /// Ends `block` by a branch on a condition that is computed there.

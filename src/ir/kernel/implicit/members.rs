@@ -191,12 +191,11 @@ fn load_as_pointers(view: View<'_>) {
         pointer.set_alignment(load.alignment().unwrap_or(1));
         pointer.set_debug_location(load.debug_location());
         for cast in casts {
-            // SAFETY: these are other instructions than the loads that the loop goes over.
-            unsafe { cast.replace_and_erase(pointer) };
+            cast.replace_and_erase(pointer);
         }
         // SAFETY: the builder stands before the next one.
         builder.before(pointer);
-        unsafe { load.erase() };
+        load.erase();
     }
 }
 
@@ -246,7 +245,7 @@ fn append_parameters<'m>(
 
 #[cfg(test)]
 mod tests {
-    use inkwell::context::Context;
+    use crate::llvm::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
     use super::*;

@@ -42,12 +42,6 @@ unsafe extern "C" {
     );
     pub unsafe fn LLVMGetDiagInfoSeverity(info: LLVMDiagnosticInfoRef) -> LLVMDiagnosticSeverity;
     pub unsafe fn LLVMGetDiagInfoDescription(info: LLVMDiagnosticInfoRef) -> Message;
-    pub unsafe fn LLVMGetIntrinsicDeclaration<'m>(
-        module: ModuleHandle<'m>,
-        id: c_uint,
-        types: *mut Type<'m>,
-        count: usize,
-    ) -> Option<Function<'m>>;
 }
 
 // Types and layouts.
@@ -177,7 +171,6 @@ unsafe extern "C" {
     pub safe fn LLVMGetFunctionCallConv(function: Function<'_>) -> c_uint;
     pub safe fn LLVMSetFunctionCallConv(function: Function<'_>, convention: CallConvention);
     pub safe fn LLVMSetGC(function: Function<'_>, name: Option<Text<'_>>);
-    pub safe fn LLVMGetIntrinsicID(function: Function<'_>) -> c_uint;
     pub safe fn LLVMGetSubprogram(function: Function<'_>) -> Option<NodeHandle<'_>>;
     pub safe fn LLVMCountBasicBlocks(function: Function<'_>) -> c_uint;
     pub safe fn LLVMGetFirstBasicBlock(function: Function<'_>) -> Option<Block<'_>>;
@@ -214,7 +207,6 @@ unsafe extern "C" {
     pub safe fn LLVMIsATerminatorInst(inst: Inst<'_>) -> Option<Inst<'_>>;
     pub unsafe fn LLVMGetNextInstruction(inst: Inst<'_>) -> Option<Inst<'_>>;
     pub unsafe fn LLVMInstructionRemoveFromParent(inst: Inst<'_>);
-    pub unsafe fn LLVMInstructionEraseFromParent(inst: Inst<'_>);
     pub safe fn LLVMGetNumSuccessors(terminator: Terminator<'_>) -> c_uint;
     pub unsafe fn LLVMSetSuccessor<'m>(terminator: Terminator<'m>, index: c_uint, block: Block<'m>);
     pub safe fn LLVMIsConditional(branch: Branch<'_>) -> Bool;

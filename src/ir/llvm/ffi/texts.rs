@@ -49,7 +49,6 @@ taken! {
     metadata_kind<'m>(context: ContextHandle<'m>), c_uint, -> c_uint: LLVMGetMDKindIDInContext;
     metadata_of_string<'m>(context: ContextHandle<'m>), usize, -> NodeHandle<'m>: LLVMMDStringInContext2;
     sync_scope<'m>(context: ContextHandle<'m>), usize, -> c_uint: LLVMGetSyncScopeID;
-    intrinsic_id(), usize, -> c_uint: LLVMLookupIntrinsicID;
     attribute_kind(), usize, -> c_uint: LLVMGetEnumAttributeKindForName;
     set_value_name<'m>(value: Value<'m>), usize: LLVMSetValueName2;
     remove_text_attribute<'m>(function: Function<'m>, index: c_uint), c_uint: LLVMRemoveStringAttributeAtIndex;

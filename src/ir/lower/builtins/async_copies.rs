@@ -69,8 +69,7 @@ fn replace<'m>(view: View<'m>, call: Inst<'m>, builtin: Function<'m>, name: &str
     let new = builder.call_as(ty, strided, &arguments, "");
     new.set_call_conv(call.call_conv().unwrap_or_default());
     drop(builder);
-    // SAFETY: the caller goes on with the next call, and the builder is gone.
-    unsafe { call.replace_and_erase(new) };
+    call.replace_and_erase(new);
 }
 
 /// Declares a builtin that has the calling convention of another one.

@@ -43,12 +43,9 @@ pub(super) fn replace<'m>(
     let call = Call { view, builder: &builder, name, parameters, types, args: inst.args(), result: inst.ty() };
     let Some(replacement) = lowering(&call) else { return };
     drop(builder);
-    // SAFETY: callers have each call once and go on with the next one, and the builder is gone.
-    unsafe {
-        match replacement {
-            Replacement::Value(value) if !inst.ty().is_void() => inst.replace_and_erase(value),
-            Replacement::Value(_) | Replacement::Built => inst.erase(),
-        }
+    match replacement {
+        Replacement::Value(value) if !inst.ty().is_void() => inst.replace_and_erase(value),
+        Replacement::Value(_) | Replacement::Built => inst.erase(),
     }
 }
 

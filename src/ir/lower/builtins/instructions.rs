@@ -45,12 +45,9 @@ fn call<'m>(view: View<'m>, inst: Inst<'m>, name: &str, args: &[Value<'m>], para
     builder.before(inst);
     let new = spirv(view, &builder, name, inst.ty(), args, parameters);
     drop(builder);
-    // SAFETY: the list has each instruction once, the loop goes on with the next one, and the builder is gone.
-    unsafe {
-        match inst.ty().is_void() {
-            true => inst.erase(),
-            false => inst.replace_and_erase(new.value()),
-        }
+    match inst.ty().is_void() {
+        true => inst.erase(),
+        false => inst.replace_and_erase(new.value()),
     }
 }
 

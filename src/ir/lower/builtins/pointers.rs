@@ -92,8 +92,7 @@ fn address<'m>(builder: &Builder<'m>, ty: Type<'m>, pointer: Value<'m>, indices:
         && step != stand_in
     {
         step.set_operand(0, pointer);
-        // SAFETY: only the address used it, and the builder stands before the call.
-        unsafe { stand_in.erase() };
+        stand_in.erase();
     }
     address
 }
@@ -118,12 +117,9 @@ fn align_halves<'m>(view: View<'m>, builtin: Function<'m>, name: &str, parameter
         let new = builder.call(same, &args, "");
         new.set_call_conv(call.call_conv().unwrap_or_default());
         drop(builder);
-        // SAFETY: the list has each call once, the loop goes on with the next one, and the builder is gone.
-        unsafe {
-            match call.ty().is_void() {
-                true => call.erase(),
-                false => call.replace_and_erase(new.value()),
-            }
+        match call.ty().is_void() {
+            true => call.erase(),
+            false => call.replace_and_erase(new.value()),
         }
     }
 }

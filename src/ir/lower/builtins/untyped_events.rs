@@ -38,8 +38,7 @@ fn become_barrier<'m>(view: View<'m>, wait: Inst<'m>) {
     let call = builder.call_as(ty, barrier, &[flags.int(ALL_MEMORY)], "");
     call.set_call_conv(SPIR_FUNC);
     drop(builder);
-    // SAFETY: nothing uses a call without a result, and the caller goes on with the next one.
-    unsafe { wait.erase() };
+    wait.erase();
 }
 
 /// Gives a copy's builtin an event's type, and waits for what its calls begin.
@@ -70,8 +69,7 @@ fn type_event<'m>(view: View<'m>, copy: Function<'m>) {
         let done = builder.call_as(waits, wait, &[view.int_type(32).int(1), variable.value()], "");
         done.set_call_conv(SPIR_FUNC);
         drop(builder);
-        // SAFETY: the call goes, and the loop on with the next one.
-        unsafe { call.replace_and_erase(call.ty().null()) };
+        call.replace_and_erase(call.ty().null());
     }
     if !copy.is_used() {
         // SAFETY: nothing uses it.

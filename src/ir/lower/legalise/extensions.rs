@@ -29,8 +29,7 @@ pub fn rewrite(view: View<'_>) {
     unused.sort_by_key(|inst| !inst.is(Opcode::LLVMZExt));
     for inst in unused {
         if !inst.is_used() {
-            // SAFETY: nothing uses it, and the set has each once.
-            unsafe { inst.erase() };
+            inst.erase();
         }
     }
 }

@@ -145,8 +145,7 @@ fn rewrite<'m>(view: View<'m>, function: Function<'m>) -> Result<()> {
         inst.replace_uses(inst.ty().poison());
     }
     for inst in dead {
-        // SAFETY: `dead` has each once, nothing uses one any more, and the rewriting with its other handles is gone.
-        unsafe { inst.erase() };
+        inst.erase();
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{FileType, TargetMachine};
 use kassay_base::error::{Error, Result};
@@ -12,7 +11,7 @@ use kassay_model::native::{abi, runtime_support};
 use super::machine::machine;
 use super::{plain, wrapper};
 use crate::kernel::module;
-use crate::llvm::{View, passes};
+use crate::llvm::{Context, View, passes};
 use crate::lower::forked::{self, Job, Limit};
 
 /// LLVM's time limit for one module.

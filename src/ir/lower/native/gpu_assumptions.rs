@@ -29,16 +29,15 @@ pub fn saturate<'m>(view: View<'m>, f: Function<'m>) {
             Opcode::LLVMFPToUI => "llvm.fptoui.sat",
             _ => continue,
         };
-        let Some(id) = view.intrinsic_id(name) else { continue };
         let value = inst.operand(0);
-        // SAFETY: the intrinsic is overloaded over its result and its operand, as the conversion has them.
-        let callee = unsafe { view.intrinsic(id, &[inst.ty(), value.ty()]) };
+        let types = [inst.ty(), value.ty()];
+        let ty = inst.ty().function(&types[1..], false);
+        let callee = view.function_or_declared(&view.intrinsic_name(name, &types), ty);
         let builder = view.builder();
         builder.before(inst);
         let saturated = builder.call(callee, &[value], "");
         drop(builder);
-        // SAFETY: the loop goes on with the next instruction, and the builder is gone.
-        unsafe { inst.replace_and_erase(saturated) };
+        inst.replace_and_erase(saturated);
     }
 }
 

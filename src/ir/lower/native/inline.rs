@@ -99,8 +99,7 @@ fn hide_division<'m>(view: View<'m>, division: Inst<'m>) {
     let name = format!("{DIVISION}{}.{exact}.{}", division.opcode() as u32, ty.text());
     let callee = view.function_or_declared(&name, ty.function(&[ty, ty], false));
     let operands = [division.operand(0), division.operand(1)];
-    // SAFETY: the caller goes on with the next instruction.
-    unsafe { replace_instruction(view, division, |builder| builder.call(callee, &operands, "")) };
+    replace_instruction(view, division, |builder| builder.call(callee, &operands, ""));
 }
 
 fn reveal_division<'m>(view: View<'m>, call: Inst<'m>) {
@@ -118,28 +117,22 @@ fn reveal_division<'m>(view: View<'m>, call: Inst<'m>) {
         let division = division.as_instruction().expect("what is made of an instruction is one");
         division.set_operand(0, operands[0]);
         division.set_operand(1, operands[1]);
-        // SAFETY: nothing but the division used it, and the builder stands before the call.
-        unsafe { stand_in.erase() };
+        stand_in.erase();
         if exact {
             division.set_exact(true);
         }
         division
     };
-    // SAFETY: the caller goes on with the next instruction.
-    unsafe { replace_instruction(view, call, build) };
+    replace_instruction(view, call, build);
 }
 
 /// Replaces an instruction by a new one with its name and debug location.
-///
-/// # Safety
-/// No copy of the handle of `old` is used afterwards.
-unsafe fn replace_instruction<'m>(view: View<'m>, old: Inst<'m>, new: impl FnOnce(&Builder<'m>) -> Inst<'m>) {
+fn replace_instruction<'m>(view: View<'m>, old: Inst<'m>, new: impl FnOnce(&Builder<'m>) -> Inst<'m>) {
     let builder = view.builder();
     builder.before(old);
     let name = old.name();
     let new = new(&builder);
     drop(builder);
-    // SAFETY: as the caller promises; the builder is gone.
-    unsafe { old.replace_and_erase(new) };
+    old.replace_and_erase(new);
     new.set_name(&name);
 }

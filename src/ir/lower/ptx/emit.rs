@@ -4,7 +4,6 @@ use std::sync::Once;
 use std::time::Duration;
 
 use inkwell::OptimizationLevel;
-use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use kassay_base::cache;
@@ -13,7 +12,7 @@ use kassay_model::code::{Effort, LoweringOptions};
 use kassay_model::ptx::{ARCHITECTURE, FEATURES, TRIPLE};
 
 use crate::kernel::module;
-use crate::llvm::passes;
+use crate::llvm::{Context, passes};
 use crate::lower::cached;
 use crate::lower::forked::{self, Job, Limit};
 

@@ -37,8 +37,7 @@ pub fn rewrite(view: View<'_>) -> Result<()> {
             }
         };
         drop(printer);
-        // SAFETY: the list has each call once, the loop goes on with the next one, and the builder is gone.
-        unsafe { call.replace_and_erase(printed) };
+        call.replace_and_erase(printed);
     }
     Ok(())
 }

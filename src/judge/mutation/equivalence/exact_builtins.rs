@@ -9,8 +9,7 @@ pub fn lower(module: View<'_>) {
     for call in module.instructions().into_iter().filter(|inst| inst.is_call()) {
         if let Some(value) = lowered(call, module, &builder) {
             builder.at_end(call.block());
-            // SAFETY: the list has each call once, and the builder stands elsewhere.
-            unsafe { call.replace_and_erase(value) };
+            call.replace_and_erase(value);
         }
     }
 }

@@ -26,12 +26,11 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay_base::error::{Error, Result};
 use kassay_ir::cfg::sites::Sites;
 use kassay_ir::instrument::mutants::{Edit, single};
-use kassay_ir::llvm::View;
+use kassay_ir::llvm::{Context, View};
 use kassay_prove::solve::{lockstep, proof};
 
 pub use launch_facts::LaunchFacts;

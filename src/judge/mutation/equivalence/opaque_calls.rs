@@ -59,9 +59,7 @@ impl<'m> OpaqueCalls<'m> {
                     self.call_before(inst, "__kassay_unreachable", self.module.void_type(), &[], Effect::Any);
                 }
                 Opcode::LLVMCall if inst.callee().as_deref() == Some("llvm.assume") => {
-                    // SAFETY: nothing uses a call without a result, the loop does not come back to it, and the builder
-                    // is placed anew before it inserts.
-                    unsafe { inst.erase() };
+                    inst.erase();
                 }
                 _ if may_trap(inst) => self.replace(inst),
                 _ => {}
@@ -177,8 +175,7 @@ impl<'m> OpaqueCalls<'m> {
         let name = format!("{PREFIX}{:?}.{}.{}", inst.opcode(), operands[0].ty().text(), ty.text());
         let effect = if is_division(inst.opcode()) { Effect::Observable } else { Effect::Pure };
         let call = self.call_before(inst, &name, ty, &operands, effect);
-        // SAFETY: the caller's loop does not come back to it, and the builder is placed anew before it inserts.
-        unsafe { inst.replace_and_erase(call) };
+        inst.replace_and_erase(call);
     }
 
     /// Turns opaque divisions and shifts back into instructions where their right operands are harmless constants.
@@ -194,8 +191,7 @@ impl<'m> OpaqueCalls<'m> {
         let Some(opcode) = opcode.filter(|opcode| is_harmless(*opcode, call.operand(1))) else { return };
         self.builder.before(call);
         let value = self.builder.binary(opcode, call.operand(0), call.operand(1), "");
-        // SAFETY: the caller's loop does not come back to it, and the builder is placed anew before it inserts.
-        unsafe { call.replace_and_erase(value) };
+        call.replace_and_erase(value);
     }
 
     /// Keeps an access as it is, in order with other accesses, by making it volatile, except for accesses to private

@@ -6,14 +6,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use kassay_base::error::{Error, Result};
 use kassay_ir::cfg::indices::FunctionIndex;
 use kassay_ir::cfg::sites::Sites;
 use kassay_ir::instrument::mutants::Edit;
 use kassay_ir::kernel::{inlined, module};
-use kassay_ir::llvm::{Linkage, View};
+use kassay_ir::llvm::{Context, Linkage, View};
 
 use super::assumptions;
 use super::data;

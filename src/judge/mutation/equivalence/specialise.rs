@@ -73,8 +73,7 @@ fn specialise_call(call: Inst<'_>, module: View<'_>, kernel: Function<'_>, facts
     let args = call.args();
     // A work-item alone in its group never waits.
     if builtins::family(&name) == Some(Family::Barrier) && call.ty().is_void() && facts.has_single_items() {
-        // SAFETY: the caller's loop has each call once, and nothing uses one without a result.
-        unsafe { call.erase() };
+        call.erase();
         return;
     }
     let span = match (parameters, &args[..]) {
@@ -85,8 +84,7 @@ fn specialise_call(call: Inst<'_>, module: View<'_>, kernel: Function<'_>, facts
     };
     let (Some(span), Some(_)) = (span, call.ty().int_width()) else { return };
     if span.0 == span.1 {
-        // SAFETY: the caller's loop has each call once.
-        unsafe { call.replace_and_erase(call.ty().int(span.0)) };
+        call.replace_and_erase(call.ty().int(span.0));
         return;
     }
     let dimension = args.first().and_then(|dimension| dimension.as_u64());
@@ -96,8 +94,7 @@ fn specialise_call(call: Inst<'_>, module: View<'_>, kernel: Function<'_>, facts
         builder.before(call);
         let id = builder.call(function, &args, "");
         limit(id.attributes(AttributeIndex::Result), call.ty(), span);
-        // SAFETY: the caller's loop has each call once, and the builder ends here.
-        unsafe { call.replace_and_erase(id) };
+        call.replace_and_erase(id);
     } else {
         limit(call.attributes(AttributeIndex::Result), call.ty(), span);
     }

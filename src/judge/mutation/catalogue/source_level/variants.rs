@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use kassay_base::error::{Error, Result};
@@ -12,7 +11,7 @@ use kassay_ir::instrument::mutants::Variant;
 use kassay_ir::kernel::compile::Loaded;
 use kassay_ir::kernel::variants::{self, EditedFile};
 use kassay_ir::kernel::{canonical, implicit};
-use kassay_ir::llvm::{Linkage, View, passes};
+use kassay_ir::llvm::{Context, Linkage, View, passes};
 use kassay_ir::lower::spirv;
 use kassay_model::interface::{Arg, ArgKind, ArgSource};
 use kassay_model::options::{KernelOptions, Language};

@@ -20,6 +20,7 @@ use super::memory::{Object, empty_buffer, sub_buffer_alignment};
 use super::program::LoadedProgram;
 use super::refusal::{Refusal, outside};
 use super::svm::{self, PointedBuffer, SvmBuffer};
+use super::transfers;
 use crate::exec::Kept;
 use crate::exec::memory::Span;
 use crate::exec::protocol::{Arg, Reply};
@@ -159,11 +160,7 @@ fn execute(
             if let Some(head) = params.head {
                 let words = bytes(memory, head)?;
                 let words = &words[..words.len().min(length(*span)?)];
-                let from = words.as_ptr().cast::<c_void>().cast_mut();
-                // SAFETY: the buffer has at least as many bytes as `words`; the call blocks, so the driver no longer
-                // reads them once it returns.
-                unsafe { queue::enqueue_write_buffer(queue, buffer.0, 1, 0, words.len(), from, 0, ptr::null()) }
-                    .map(|raw| drop(Event(raw)))
+                transfers::write(queue, buffer, 0, words)
                     .map_err(|code| Refusal::driver("writing the probe buffer", code))?;
             }
         }
@@ -184,14 +181,8 @@ fn execute(
         }
     }
     if let Some((buffer, span)) = probe {
-        let into = bytes_mut(memory, *span)?;
-        if !into.is_empty() {
-            let to = into.as_mut_ptr().cast::<c_void>();
-            // SAFETY: the buffer has at least as many bytes as `into`, and the call returns only when it is filled.
-            unsafe { queue::enqueue_read_buffer(queue, buffer.0, 1, 0, into.len(), to, 0, ptr::null()) }
-                .map(|raw| drop(Event(raw)))
-                .map_err(|code| Refusal::driver("reading the probe buffer", code))?;
-        }
+        transfers::read(queue, buffer, 0, bytes_mut(memory, *span)?)
+            .map_err(|code| Refusal::driver("reading the probe buffer", code))?;
     }
     Ok(Reply::Done { kernel_times })
 }

@@ -15,6 +15,7 @@ mod refusal;
 mod store;
 mod svm;
 mod sweep;
+mod transfers;
 mod warm;
 
 use std::fs::File;

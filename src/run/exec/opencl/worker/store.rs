@@ -15,6 +15,7 @@ use super::memory::Object;
 use super::program::LoadedProgram;
 use super::refusal::Refusal;
 use super::svm::{PointedBuffer, SvmBuffer};
+use super::transfers;
 
 /// A buffer or image of a sweep.
 #[derive(Debug)]
@@ -168,15 +169,8 @@ impl Probe {
             Probe::Svm(shared) => Ok(&shared.bytes()[range]),
             Probe::Object(memory, staging) => {
                 let (start, part) = (range.start, &mut staging[range]);
-                if !part.is_empty() {
-                    let (to, len) = (part.as_mut_ptr().cast::<c_void>(), part.len());
-                    // SAFETY: the range lies inside the buffer, and the call returns only when `part` is filled.
-                    unsafe {
-                        opencl3::command_queue::enqueue_read_buffer(queue, memory.0, 1, start, len, to, 0, ptr::null())
-                    }
-                    .map(|raw| drop(super::handles::Event(raw)))
+                transfers::read(queue, memory, start, part)
                     .map_err(|code| Refusal::driver("reading the probe buffer", code))?;
-                }
                 Ok(part)
             }
         }

@@ -4,7 +4,6 @@
 pub mod buffers;
 pub mod kernels;
 
-use std::ffi::c_void;
 use std::ptr;
 
 use kassay_model::joint::{HEADER_WORDS, SLOT_WORDS, header, segment};
@@ -20,6 +19,7 @@ use super::memory::{sub_buffer, sub_buffer_alignment};
 use super::open_device::OpenDevice;
 use super::program::LoadedProgram;
 use super::refusal::{Refusal, outside};
+use super::transfers;
 use crate::exec::joint::RESULT_WORDS;
 use crate::exec::protocol::{Joint, JointArg, Reply};
 use crate::exec::records::{PROGRESS_BYTES, ProgressWords};
@@ -129,8 +129,8 @@ impl<'a> Sweep<'a> {
         let slots = sub_buffer(&buffers.probe.memory, first_slot, most * SLOT_BYTES)
             .map_err(|code| Refusal::driver("making the slots of a joint launch", code))?;
         let arena = &buffers.arena.memory;
-        write_at(open.queue, arena, kept, fixed)?;
-        write(open.queue, &buffers.fields.memory, fields)?;
+        write(open.queue, arena, kept, fixed)?;
+        write(open.queue, &buffers.fields.memory, 0, fields)?;
         kernels.set([
             arena,
             &slots,
@@ -191,7 +191,8 @@ impl<'a> Sweep<'a> {
             }
             if self.joint.memories {
                 let to = results.get_mut(left..left + round.memory).ok_or_else(outside)?;
-                read(self.queue, &self.buffers.arena.memory, self.after_fixed as usize, to)?;
+                transfers::read(self.queue, &self.buffers.arena.memory, self.after_fixed as usize, to)
+                    .map_err(Refusal::ended)?;
                 left += round.memory;
             }
             first += round.count;
@@ -258,9 +259,9 @@ impl<'a> Sweep<'a> {
 
     /// Enqueues all that a round takes but reading its results. Returns the event of the launch.
     fn enqueue(&self, round: &Round) -> Result<Event, Refusal> {
-        write(self.queue, &self.buffers.probe.memory, &self.head)?;
-        write(self.queue, &self.buffers.segments.memory, bytes_of(&round.segments))?;
-        write(self.queue, &self.buffers.runs.memory, bytes_of(&round.runs))?;
+        write(self.queue, &self.buffers.probe.memory, 0, &self.head)?;
+        write(self.queue, &self.buffers.segments.memory, 0, bytes_of(&round.segments))?;
+        write(self.queue, &self.buffers.runs.memory, 0, bytes_of(&round.runs))?;
         self.kernels.enqueue_reset(self.queue, round.count, round.memory)?;
         let [x, y, z] = self.joint.local;
         let range =
@@ -272,7 +273,7 @@ impl<'a> Sweep<'a> {
 
     /// Waits for a round and reads its results.
     fn read_results(&mut self, event: &Event, results: &mut [u8]) -> Result<(), Refusal> {
-        read(self.queue, &self.buffers.results.memory, 0, results)?;
+        transfers::read(self.queue, &self.buffers.results.memory, 0, results).map_err(Refusal::ended)?;
         if self.times.len() < MAX_TIMED_LAUNCHES {
             self.times.push(launch::time(event)?);
         }
@@ -294,30 +295,7 @@ fn bytes_of<T: Copy>(all: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(all.as_ptr().cast(), size_of_val(all)) }
 }
 
-fn write(queue: cl_command_queue, to: &Memory, bytes: &[u8]) -> Result<(), Refusal> {
-    write_at(queue, to, 0, bytes)
-}
-
-fn write_at(queue: cl_command_queue, to: &Memory, at: usize, bytes: &[u8]) -> Result<(), Refusal> {
-    if bytes.is_empty() {
-        return Ok(());
-    }
-    let from = bytes.as_ptr().cast::<c_void>().cast_mut();
-    // SAFETY: the buffer has at least as many bytes from there on; the call blocks, so the driver no longer reads them
-    // once it returns.
-    unsafe { queue::enqueue_write_buffer(queue, to.0, 1, at, bytes.len(), from, 0, ptr::null()) }
-        .map(|raw| drop(Event(raw)))
+fn write(queue: cl_command_queue, to: &Memory, at: usize, bytes: &[u8]) -> Result<(), Refusal> {
+    transfers::write(queue, to, at, bytes)
         .map_err(|code| Refusal::driver("writing what a joint launch begins with", code))
-}
-
-/// Reads from a buffer, from the byte `at` on.
-fn read(queue: cl_command_queue, from: &Memory, at: usize, into: &mut [u8]) -> Result<(), Refusal> {
-    if into.is_empty() {
-        return Ok(());
-    }
-    let (to, len) = (into.as_mut_ptr().cast::<c_void>(), into.len());
-    // SAFETY: the buffer has as many bytes from there on, and the call returns only when `into` is filled.
-    unsafe { queue::enqueue_read_buffer(queue, from.0, 1, at, len, to, 0, ptr::null()) }
-        .map(|raw| drop(Event(raw)))
-        .map_err(Refusal::ended)
 }

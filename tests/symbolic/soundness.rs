@@ -29,7 +29,7 @@ fn what_suites_cover_is_not_proved_infeasible() {
     assert!(suites.len() > 50, "{}", suites.len());
     let proved = spread_with(&suites, Device::start, |device, files| {
         let suite = Suite::load(&files[0]).unwrap();
-        let judged = judge(&suite.kernel, suite.entry.as_deref(), &options_of(&suite), &[], (200_000, 60));
+        let judged = judge(&suite.kernel, suite.entry.as_deref(), &options_of(&suite), &[], (100_000, 5));
         let infeasible: BTreeSet<(String, String)> = judged
             .into_iter()
             .filter(|j| matches!(j.proof, ProofOutcome::Infeasible { .. }))

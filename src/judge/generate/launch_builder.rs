@@ -21,6 +21,7 @@ use super::dry_run::{self, DryRunArg, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
 use super::model::{Contents, KernelModel};
+use super::pitches::FEWEST_PLACES;
 
 /// Size limit of generated buffers, in bytes.
 const LARGEST: u64 = 1 << 26;
@@ -185,7 +186,7 @@ impl<'m> LaunchBuilder<'m> {
             Contents::Indices { target, scale, distinct, room } => {
                 let room = match target {
                     _ if room.is_some() => room.unwrap_or(1),
-                    Region::Argument(to) => self.length(to as usize, plan).unwrap_or(items.clamp(16, 4096)),
+                    Region::Argument(to) => self.length(to as usize, plan).unwrap_or(items.clamp(FEWEST_PLACES, 4096)),
                     Region::Variable(index) => {
                         let bytes = self.model.program.variables[index].bytes;
                         bytes / self.width(target).max(1)
@@ -278,6 +279,7 @@ impl<'m> LaunchBuilder<'m> {
         let setup = Setup {
             range: plan.geometry.resolved(),
             args: &dry_run_args,
+            asks_sizes: self.asks_sizes,
             budget: self.limits.instructions,
             end: self.limits.end,
         };

@@ -22,6 +22,9 @@ const FEW: u64 = 8;
 pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
     let program = summary.program;
     let from_here = |value: ValueId| summary.loads_among_sources(value).iter().any(|(_, p)| *p == position);
+    if let Some(contents) = segments(summary, position) {
+        return contents;
+    }
     // Loops from one loaded value to another, or up to one.
     let mut counts = false;
     for (_, instruction) in program.instructions() {
@@ -56,6 +59,41 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
         return Contents::Indices { target, scale: 1, distinct: false, room: Some(FEW) };
     }
     if counts { Contents::TripCounts } else { Contents::Data }
+}
+
+/// Recognises `starts[i] + k < starts[i] + lengths[i]`, where `k` counts: segments that begin where one buffer says, and
+/// are as long as another one says.
+fn segments(summary: &AccessSummary<'_>, position: u32) -> Option<Contents> {
+    let place = |load: ValueId| {
+        let access = summary.accesses.iter().find(|access| access.id == load)?;
+        access.offset.div_exact(access.bytes.max(1).into())
+    };
+    let begins = |side: &Poly, at: u32| {
+        side.atoms().any(|atom| match atom {
+            Atom::Value(value) => summary.loads_among_sources(value).iter().any(|(_, from)| *from == at),
+            _ => false,
+        })
+    };
+    summary.facts.all().filter(|(_, fact)| !fact.is_equal).find_map(|(_, fact)| {
+        let loaded = fact.rhs.0.iter().filter(|(_, n)| **n == 1).filter_map(|(product, _)| match product[..] {
+            [Atom::Value(value)] => Some((value, summary.loaded_from(value)?)),
+            _ => None,
+        });
+        let [(a, of_a), (b, of_b)] = loaded.collect::<Vec<(ValueId, u32)>>()[..] else { return None };
+        if of_a == of_b || place(a).is_none() || place(a) != place(b) {
+            return None;
+        }
+        let (start, length) = match (begins(&fact.lhs, of_a), begins(&fact.lhs, of_b)) {
+            (true, false) => (of_a, of_b),
+            (false, true) => (of_b, of_a),
+            _ => return None,
+        };
+        match position {
+            _ if position == start => Some(Contents::Offsets),
+            _ if position == length => Some(Contents::Lengths { of: start }),
+            _ => None,
+        }
+    })
 }
 
 /// Recognises `if (lid < ends[i] - ends[i - 1])`: as many work-items as there are places between two neighbouring

@@ -182,6 +182,7 @@ impl<'m> LaunchBuilder<'m> {
             Contents::Data if self.model.args[position].is_counter && plan.fill != Fill::Zero => Fill::Below(8),
             Contents::Data => plan.fill,
             Contents::Offsets => Fill::Offsets(4),
+            Contents::Lengths { .. } => Fill::Differences(4),
             Contents::TripCounts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
             Contents::Indices { target, scale, distinct, room } => {
                 let room = match target {
@@ -201,11 +202,15 @@ impl<'m> LaunchBuilder<'m> {
                 if distinct { Fill::Distinct(room.max(items)) } else { Fill::Below(room) }
             }
         };
+        let seed_of = match self.model.args[position].contents {
+            Contents::Lengths { of } => u64::from(of),
+            _ => position as u64,
+        };
         let fixed = match &arg.source {
             ArgSource::Variable { initial, .. } => Some(Arc::clone(initial)),
             ArgSource::Parameter | ArgSource::Member { .. } => None,
         };
-        Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: self.dictionary.clone(), fixed }
+        Filling { ty, fill, seed: mix(plan.seed, seed_of), dictionary: self.dictionary.clone(), fixed }
     }
 
     /// Returns the bytes of the narrowest access to a region.

@@ -219,6 +219,9 @@ fn extent(
     if !offset.is_written && !grows(&column, summary, 3) {
         return None;
     }
+    if !outer.is_empty() && offset.is_written {
+        column = column.add(&Poly::constant(rows_beside(offset, offsets, outer)));
+    }
     if outer.is_empty() && offset.is_written {
         // What work-items write beside each other, in one access or in several, belongs to the row; so does its other
         // part, where rows have two.
@@ -232,6 +235,19 @@ fn extent(
         }
     }
     Some(column)
+}
+
+/// Returns how far rows that a work-item writes beside each other reach, in the units of the row's factor. `pitch`: the
+/// factors of their step.
+fn rows_beside(offset: &Offset, offsets: &[Offset], pitch: &[Atom]) -> i128 {
+    let along = |poly: &Poly| {
+        let mut along = poly.sub(&Poly::constant(poly.constant_term()));
+        along.0.remove(pitch);
+        along
+    };
+    let own = along(&offset.poly);
+    let beside = offsets.iter().filter(|o| o.is_written && o.region == offset.region && along(&o.poly) == own);
+    beside.filter_map(|o| o.poly.0.get(pitch)).copied().max().unwrap_or(0).max(0)
 }
 
 /// Returns the extent with counters of loops at the last values that checks before the access leave them, if these are

@@ -202,7 +202,7 @@ impl Finder<'_, '_> {
             }
         }
         for (scalar, n) in checks::wholes(self.summary, &self.model.interface, |_| true) {
-            let meant = scalars.iter().filter(|s| Atom::Arg(s.arg, s.offset) == scalar);
+            let meant = self.model.scalars.iter().filter(|s| Atom::Arg(s.arg, s.offset) == scalar);
             all.extend(meant.map(|s| Condition::MultipleOf(quantity(s), Quantity::Constant(n))));
         }
         for outer in &scalars {

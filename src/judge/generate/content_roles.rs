@@ -61,8 +61,8 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
     if counts { Contents::TripCounts } else { Contents::Data }
 }
 
-/// Recognises `starts[i] + k < starts[i] + lengths[i]`, where `k` counts: segments that begin where one buffer says, and
-/// are as long as another one says.
+/// Recognises `starts[i] + k < starts[i] + lengths[i]`, where `k` counts: segments that begin where one buffer says,
+/// and are as long as another one says.
 fn segments(summary: &AccessSummary<'_>, position: u32) -> Option<Contents> {
     let place = |load: ValueId| {
         let access = summary.accesses.iter().find(|access| access.id == load)?;

@@ -63,7 +63,8 @@ pub(super) fn offsets(summary: &AccessSummary<'_>) -> Vec<Offset> {
     all
 }
 
-/// Returns of what the address of an access is a multiple: of its bytes, or of those of the vector of which it is a part.
+/// Returns of what the address of an access is a multiple: of its bytes, or of those of the vector of which it is a
+/// part.
 fn alignment(program: &Program, access: &Access) -> u64 {
     let own = access.bytes.max(1);
     let own = if own.is_power_of_two() { own } else { 1 << own.trailing_zeros() };
@@ -130,8 +131,8 @@ fn first_part(first: &Offset, second: &Offset) -> Option<(Atom, i128)> {
     }
 }
 
-/// Returns by how many bytes a place that is loaded from a buffer steps, if the offset consists of nothing else, and how
-/// many places there may be: as many as the buffer has elements, or as there are work-items, but not too few.
+/// Returns by how many bytes a place that is loaded from a buffer steps, if the offset consists of nothing else, and
+/// how many places there may be: as many as the buffer has elements, or as there are work-items, but not too few.
 fn places(summary: &AccessSummary<'_>, offset: &Poly) -> Option<(i128, Vec<Poly>)> {
     let (product, factor) = offset.0.first_key_value().filter(|(_, factor)| offset.0.len() == 1 && **factor > 0)?;
     let [Atom::Value(value)] = product[..] else { return None };

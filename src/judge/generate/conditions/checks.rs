@@ -1,5 +1,5 @@
-//! Finds what checks and borders in a kernel's code take for granted: that a length is a multiple of what each work-item
-//! has, and that a launch is larger than its border.
+//! Finds what checks and borders in a kernel's code take for granted: that a length is a multiple of what each
+//! work-item has, and that a launch is larger than its border.
 
 use std::collections::BTreeSet;
 

@@ -41,8 +41,8 @@ impl<'a> DryRun<'a> {
             .map_or(Value::Unknown, |lanes| Value::of_bits(lanes, shape))
     }
 
-    /// Whether a sampler has no addressing mode, in a kernel that does not know how large its images are: they have what
-    /// it reads. Otherwise it is for the kernel to stay inside.
+    /// Whether a sampler has no addressing mode, in a kernel that does not know how large its images are: they have
+    /// what it reads. Otherwise it is for the kernel to stay inside.
     fn leaves_coordinates(&self, sampler: ValueId) -> bool {
         let literal = self.program.instruction(sampler).and_then(|i| match &i.op {
             Op::Call(_, base) if base == SAMPLER_OF_LITERAL => self.program.constant(*i.operands.first()?),

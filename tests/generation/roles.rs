@@ -110,6 +110,27 @@ fn integers_in_buffers_are_places_offsets_counts_or_data() {
 }
 
 #[test]
+fn places_may_be_components_sums_and_segments() {
+    let m = model(
+        "kernel void k(global const int *begin, global const int *count, global const int2 *pair, global const int *kind,
+                       global const float *x, constant float *of_both, global float *out) {
+            local float depth[9];
+            const int g = get_group_id(0), first = begin[g], last = first + count[g];
+            for (int i = first + get_local_id(0); i < last; i += get_local_size(0)) {
+                const float apart = x[pair[i].x] - x[pair[i].y];
+                depth[kind[i] + kind[i + 1]] = apart;
+                out[i] = apart * of_both[0];
+            }
+        }",
+    );
+    assert_eq!(contents(&m, "begin"), Contents::Offsets);
+    assert_eq!(contents(&m, "count"), Contents::Lengths { of: 0 });
+    assert!(matches!(contents(&m, "pair"), Contents::Indices { target: Region::Argument(4), room: None, .. }));
+    assert!(matches!(contents(&m, "kind"), Contents::Indices { room: Some(5), .. }));
+    assert!(m.preconditions.contains(&"count holds how far apart the offsets in begin are".to_owned()));
+}
+
+#[test]
 fn indices_to_write_to_are_distinct_unless_old_contents_count() {
     let scatter = model(
         "kernel void k(global const int *to, global const float *a, global float *b) {

@@ -1,5 +1,7 @@
 //! Infers what the integers in a buffer are for: indices into other memory, offsets, trip counts, or plain data.
 
+use std::collections::BTreeSet;
+
 use kassay_ir::cfg::indices::BlockIndex;
 use kassay_prove::program::{Kind, Op, Region, ValueId};
 use kassay_suite::launch::ResolvedRange;
@@ -7,6 +9,7 @@ use kassay_suite::launch::ResolvedRange;
 use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::intervals::IntervalAnalysis;
 use super::model::Contents;
+use super::pitches::FEWEST_PLACES;
 use super::polynomial::{Atom, Id, Poly};
 
 /// Addresses that stay below this many bytes whatever a buffer holds need no care.
@@ -19,6 +22,9 @@ const FEW: u64 = 8;
 pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
     let program = summary.program;
     let from_here = |value: ValueId| summary.loads_among_sources(value).iter().any(|(_, p)| *p == position);
+    if let Some(contents) = segments(summary, position) {
+        return contents;
+    }
     // Loops from one loaded value to another, or up to one.
     let mut counts = false;
     for (_, instruction) in program.instructions() {
@@ -53,6 +59,41 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
         return Contents::Indices { target, scale: 1, distinct: false, room: Some(FEW) };
     }
     if counts { Contents::TripCounts } else { Contents::Data }
+}
+
+/// Recognises `starts[i] + k < starts[i] + lengths[i]`, where `k` counts: segments that begin where one buffer says,
+/// and are as long as another one says.
+fn segments(summary: &AccessSummary<'_>, position: u32) -> Option<Contents> {
+    let place = |load: ValueId| {
+        let access = summary.accesses.iter().find(|access| access.id == load)?;
+        access.offset.div_exact(access.bytes.max(1).into())
+    };
+    let begins = |side: &Poly, at: u32| {
+        side.atoms().any(|atom| match atom {
+            Atom::Value(value) => summary.loads_among_sources(value).iter().any(|(_, from)| *from == at),
+            _ => false,
+        })
+    };
+    summary.facts.all().filter(|(_, fact)| !fact.is_equal).find_map(|(_, fact)| {
+        let loaded = fact.rhs.0.iter().filter(|(_, n)| **n == 1).filter_map(|(product, _)| match product[..] {
+            [Atom::Value(value)] => Some((value, summary.loaded_from(value)?)),
+            _ => None,
+        });
+        let [(a, of_a), (b, of_b)] = loaded.collect::<Vec<(ValueId, u32)>>()[..] else { return None };
+        if of_a == of_b || place(a).is_none() || place(a) != place(b) {
+            return None;
+        }
+        let (start, length) = match (begins(&fact.lhs, of_a), begins(&fact.lhs, of_b)) {
+            (true, false) => (of_a, of_b),
+            (false, true) => (of_b, of_a),
+            _ => return None,
+        };
+        match position {
+            _ if position == start => Some(Contents::Offsets),
+            _ if position == length => Some(Contents::Lengths { of: start }),
+            _ => None,
+        }
+    })
 }
 
 /// Recognises `if (lid < ends[i] - ends[i - 1])`: as many work-items as there are places between two neighbouring
@@ -126,7 +167,7 @@ fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> 
         };
         product.iter().any(is_loaded) && product.iter().any(|atom| matches!(atom, Atom::Arg(..)))
     };
-    let mut room = room(summary, access.pointer, load);
+    let mut room = room(summary, access.pointer, load).or_else(|| room_of_plane(summary, access, load));
     if access.offset.0.keys().any(steps) {
         // Rows, of which the length is not known here.
         room = Some(room.map_or(FEW, |room| room.min(FEW)));
@@ -161,15 +202,43 @@ fn target_by_tiles(summary: &AccessSummary<'_>, position: u32) -> Option<Region>
     summary.accesses.iter().find(is_indexed).map(|access| access.region)
 }
 
-/// Returns the size of the array that `load` indexes on the way to `pointer`; the smallest if it indexes several.
+/// Returns how many places there are between the accesses to planes that lie a constant apart, such as `force[i]` and
+/// `force[i + 64]`.
+fn room_of_plane(summary: &AccessSummary<'_>, access: &Access, load: ValueId) -> Option<u64> {
+    let factor = *access.offset.0.get(&vec![Atom::Value(load)]).filter(|factor| **factor > 0)?;
+    let beside = summary.accesses.iter().filter(|other| other.region == access.region);
+    let apart = beside.filter_map(|other| other.offset.sub(&access.offset).as_constant());
+    let places = apart.map(|apart| apart.abs() / factor).filter_map(|n| u64::try_from(n).ok());
+    places.filter(|n| *n > 0).min().filter(|n| *n >= FEWEST_PLACES)
+}
+
+/// Returns the sizes of the arrays of fixed size that what is loaded from the buffer indexes.
+pub(super) fn rooms(summary: &AccessSummary<'_>, position: u32) -> BTreeSet<u64> {
+    let mut found = BTreeSet::new();
+    for access in &summary.accesses {
+        for (load, _) in summary.loads_among_sources(access.pointer).iter().filter(|(_, from)| *from == position) {
+            found.extend(room(summary, access.pointer, *load).filter(|_| *load != access.id));
+        }
+    }
+    found
+}
+
+/// Returns the size of the array that `load` indexes on the way to `pointer`; the smallest if it indexes several. Of a
+/// sum of several places of the same kind each has a part of it.
 fn room(summary: &AccessSummary<'_>, pointer: ValueId, load: ValueId) -> Option<u64> {
     let mut at = pointer;
     let mut found: Option<u64> = None;
+    let from = summary.loaded_from(load);
     while let Some(instruction) = summary.program.instruction(at) {
         if let Op::Address { steps, .. } = &instruction.op {
             for step in steps.iter().filter(|s| summary.sources(instruction.operands[s.operand]).contains(&load)) {
-                let smaller = |n: u64| step.extent.map_or(n, |e| e.min(n));
-                found = found.map(smaller).or(step.extent);
+                let index = summary.symbols.poly(instruction.operands[step.operand]);
+                let is_summand = |atom: Atom| matches!(atom, Atom::Value(v) if summary.loaded_from(v) == from);
+                let terms = index.0.iter().filter(|(product, _)| matches!(product[..], [one] if is_summand(one)));
+                let sum = terms.map(|(_, n)| *n).sum::<i128>();
+                let sum = u64::try_from(sum).unwrap_or(1).max(1);
+                let extent = step.extent.map(|extent| extent.saturating_sub(1) / sum + 1);
+                found = found.into_iter().chain(extent).min();
             }
         }
         at = *instruction.operands.first()?;

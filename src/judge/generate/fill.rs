@@ -22,6 +22,8 @@ pub enum Fill {
     Distinct(u64),
     /// Non-decreasing integers that start at 0 and rise by this much on average, by at most twice as much.
     Offsets(u64),
+    /// How far each of these integers is below the next one, with the same seed.
+    Differences(u64),
 }
 
 /// The contents of one buffer.
@@ -109,10 +111,8 @@ impl Filling {
             Fill::Zero => 0,
             Fill::Below(n) => i128::from(word % n.max(1)),
             Fill::Distinct(n) => i128::from(permuted(i % n.max(1), n.max(1), self.seed)),
-            Fill::Offsets(step) => {
-                // Equal steps; each offset but the first is lowered by a random amount of at most one step.
-                if i == 0 { 0 } else { wide * i128::from(step) - i128::from(word % (step + 1)) }
-            }
+            Fill::Offsets(step) => self.offset(step, i),
+            Fill::Differences(step) => self.offset(step, i + 1) - self.offset(step, i),
             Fill::Random => {
                 let (least, greatest) = scalar_layout::range(scalar).unwrap_or((0, 0));
                 let pick = word >> 32;
@@ -126,6 +126,12 @@ impl Filling {
                 }
             }
         }
+    }
+
+    /// Equal steps; each offset but the first is lowered by a random amount of at most one step.
+    fn offset(&self, step: u64, i: u64) -> i128 {
+        let lowered = i128::from(mix(self.seed, i) % (step + 1));
+        if i == 0 { 0 } else { i128::from(i) * i128::from(step) - lowered }
     }
 
     fn float(&self, i: u64) -> f64 {

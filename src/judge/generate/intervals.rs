@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use kassay_ir::cfg::indices::BlockIndex;
+use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::Opcode;
 use kassay_prove::program::{Kind, Op};
 use kassay_suite::launch::ResolvedRange;
@@ -92,6 +93,15 @@ impl IntervalAnalysis<'_, '_> {
         }
     }
 
+    /// What is in memory, or in each component of a vector there.
+    fn loaded(&self, value: u32) -> Interval {
+        match (self.contents, self.symbols.program.shape(value).kind) {
+            (Some(contents), _) => contents,
+            (None, Kind::Int(width)) if width <= 16 => (0, (1 << width) - 1),
+            _ => (-FAR, FAR),
+        }
+    }
+
     fn value(&self, value: u32, depth: u32) -> Interval {
         let program = self.symbols.program;
         let bounded = |range: Interval| {
@@ -114,11 +124,11 @@ impl IntervalAnalysis<'_, '_> {
                 let is_bounded = self.bounds.contains_key(&Atom::Value(value));
                 bounded((start.0.min(start.1), if is_bounded { FAR } else { clip(start.1 + DEFAULT.1) }))
             }
-            Op::Load => bounded(match (self.contents, program.shape(value).kind) {
-                (Some(contents), _) => contents,
-                (None, Kind::Int(width)) if width <= 16 => (0, (1 << width) - 1),
-                _ => (-FAR, FAR),
-            }),
+            Op::Load => bounded(self.loaded(value)),
+            Op::Extract => match program.instruction(instruction.operands[0]) {
+                Some(vector) if is_loaded(&vector.op) => bounded(self.loaded(instruction.operands[0])),
+                _ => DEFAULT,
+            },
             Op::Select => union(operand(1), operand(2)),
             Op::Cast(Opcode::LLVMZExt) => {
                 let inner = program.shape(instruction.operands[0]).kind;
@@ -178,6 +188,14 @@ impl IntervalAnalysis<'_, '_> {
             },
             _ => DEFAULT,
         }
+    }
+}
+
+fn is_loaded(op: &Op) -> bool {
+    match op {
+        Op::Load => true,
+        Op::Call(_, base) => builtins::family(base) == Some(Family::VectorLoad),
+        _ => false,
     }
 }
 

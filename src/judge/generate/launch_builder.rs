@@ -21,6 +21,7 @@ use super::dry_run::{self, DryRunArg, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
 use super::model::{Contents, KernelModel};
+use super::pitches::FEWEST_PLACES;
 
 /// Size limit of generated buffers, in bytes.
 const LARGEST: u64 = 1 << 26;
@@ -181,11 +182,12 @@ impl<'m> LaunchBuilder<'m> {
             Contents::Data if self.model.args[position].is_counter && plan.fill != Fill::Zero => Fill::Below(8),
             Contents::Data => plan.fill,
             Contents::Offsets => Fill::Offsets(4),
+            Contents::Lengths { .. } => Fill::Differences(4),
             Contents::TripCounts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
             Contents::Indices { target, scale, distinct, room } => {
                 let room = match target {
                     _ if room.is_some() => room.unwrap_or(1),
-                    Region::Argument(to) => self.length(to as usize, plan).unwrap_or(items.clamp(16, 4096)),
+                    Region::Argument(to) => self.length(to as usize, plan).unwrap_or(items.clamp(FEWEST_PLACES, 4096)),
                     Region::Variable(index) => {
                         let bytes = self.model.program.variables[index].bytes;
                         bytes / self.width(target).max(1)
@@ -200,11 +202,15 @@ impl<'m> LaunchBuilder<'m> {
                 if distinct { Fill::Distinct(room.max(items)) } else { Fill::Below(room) }
             }
         };
+        let seed_of = match self.model.args[position].contents {
+            Contents::Lengths { of } => u64::from(of),
+            _ => position as u64,
+        };
         let fixed = match &arg.source {
             ArgSource::Variable { initial, .. } => Some(Arc::clone(initial)),
             ArgSource::Parameter | ArgSource::Member { .. } => None,
         };
-        Filling { ty, fill, seed: mix(plan.seed, position as u64), dictionary: self.dictionary.clone(), fixed }
+        Filling { ty, fill, seed: mix(plan.seed, seed_of), dictionary: self.dictionary.clone(), fixed }
     }
 
     /// Returns the bytes of the narrowest access to a region.
@@ -278,6 +284,7 @@ impl<'m> LaunchBuilder<'m> {
         let setup = Setup {
             range: plan.geometry.resolved(),
             args: &dry_run_args,
+            asks_sizes: self.asks_sizes,
             budget: self.limits.instructions,
             end: self.limits.end,
         };

@@ -60,6 +60,11 @@ pub enum Contents {
     Offsets,
     /// Trip counts of loops.
     TripCounts,
+    /// How long the segments are that begin at the offsets in another buffer.
+    Lengths {
+        /// That buffer's position.
+        of: u32,
+    },
 }
 
 /// The inferred properties of one argument.

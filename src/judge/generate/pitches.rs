@@ -6,20 +6,26 @@ use std::collections::BTreeMap;
 
 use kassay_ir::cfg::indices::BlockIndex;
 use kassay_ir::llvm::Opcode;
-use kassay_prove::program::{Kind, Op, Region, ValueId};
+use kassay_prove::program::{Kind, Op, Program, Region, ValueId};
 
-use super::access_summary::{AccessKind, AccessSummary};
+use super::access_summary::{Access, AccessKind, AccessSummary};
+use super::buffer_lengths;
 use super::model::LowerBound;
 use super::polynomial::{Atom, Id, Poly};
 
 /// Operations through which a pitch is traced back to scalars.
 const DEPTH: u32 = 4;
 
+/// Places that a buffer tells are of at least so many elements, where nothing says of how many.
+pub(super) const FEWEST_PLACES: u64 = 16;
+
 /// The address of an access to memory that work-items share, as an offset in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Offset {
     pub poly: Poly,
     pub bytes: u64,
+    /// Of what the address is a multiple.
+    pub alignment: u64,
     region: Region,
     block: BlockIndex,
     is_written: bool,
@@ -36,6 +42,7 @@ pub(super) fn offsets(summary: &AccessSummary<'_>) -> Vec<Offset> {
             let offset = Offset {
                 poly,
                 bytes: access.bytes,
+                alignment: alignment(program, access),
                 region: access.region,
                 block: access.block,
                 is_written: access.kind != AccessKind::Read,
@@ -54,6 +61,14 @@ pub(super) fn offsets(summary: &AccessSummary<'_>) -> Vec<Offset> {
         }
     }
     all
+}
+
+/// Returns of what the address of an access is a multiple: of its bytes, or of those of the vector of which it is a
+/// part.
+fn alignment(program: &Program, access: &Access) -> u64 {
+    let own = access.bytes.max(1);
+    let own = if own.is_power_of_two() { own } else { 1 << own.trailing_zeros() };
+    program.alignments.get(&access.id).map_or(own, |of| u64::from(*of).max(own))
 }
 
 /// Returns the factor of a row's pitch, or the least one of those with which accesses to the same memory step by it:
@@ -116,6 +131,24 @@ fn first_part(first: &Offset, second: &Offset) -> Option<(Atom, i128)> {
     }
 }
 
+/// Returns by how many bytes a place that is loaded from a buffer steps, if the offset consists of nothing else, and
+/// how many places there may be: as many as the buffer has elements, or as there are work-items, but not too few.
+fn places(summary: &AccessSummary<'_>, offset: &Poly) -> Option<(i128, Vec<Poly>)> {
+    let (product, factor) = offset.0.first_key_value().filter(|(_, factor)| offset.0.len() == 1 && **factor > 0)?;
+    let [Atom::Value(value)] = product[..] else { return None };
+    let loads = summary.loads_among_sources(value);
+    if loads.is_empty() {
+        return None;
+    }
+    let sizes = [0, 1, 2].map(|d| Atom::Id(Id::GlobalSize, d));
+    let mut counts = vec![Poly([(sizes.to_vec(), 1)].into()), Poly::constant(FEWEST_PLACES.into())];
+    for (load, position) in loads.iter() {
+        let element = summary.program.shape(*load).lane_bytes().max(1);
+        counts.extend(buffer_lengths::of(summary, *position, element).lengths);
+    }
+    Some((*factor, counts))
+}
+
 /// Returns lower bounds of the scalar by which two parts of a row are apart: the first one ends before the second.
 fn parts_apart(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Atom) -> Vec<LowerBound> {
     let mut all = Vec::new();
@@ -133,9 +166,17 @@ fn parts_apart(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Atom) ->
         let is_kept = facts
             .into_iter()
             .any(|f| f.rhs.has(scalar) && f.lhs.atoms().any(|a| !is_uniform(summary, a, DEPTH) && row.has(a)));
-        if !is_kept && !row.has(scalar) && grows(&row, summary, 3) {
-            let extent = row.add(&Poly::constant(i128::from(first.bytes.max(1)) - 1));
+        let mut push = |extent: Poly| {
+            let extent = extent.add(&Poly::constant(i128::from(first.bytes.max(1)) - 1));
             all.push(LowerBound { extent, coefficient, rest: Poly::default(), is_hard: true, is_start: false });
+        };
+        if is_kept || row.has(scalar) {
+            continue;
+        }
+        if grows(&row, summary, 3) {
+            push(row);
+        } else if let Some((factor, counts)) = places(summary, &row) {
+            counts.into_iter().for_each(|count| push(count.sub(&Poly::constant(1)).times(factor)));
         }
     }
     all
@@ -156,11 +197,7 @@ fn extent(
     let facts = &summary.facts.blocks[offset.block];
     let is_length = |other: &Atom| facts.iter().any(|f| f.rhs.has(*other) && f.lhs.has(pitch));
     let is_along = |term: &&Term<'_>| {
-        let is_lower = || match term.pitches[..] {
-            [] => true,
-            [other] => order(row, pitch, term, other) == Ordering::Greater,
-            _ => false,
-        };
+        let is_lower = || term.pitches.iter().all(|other| order(row, pitch, term, *other) == Ordering::Greater);
         term.product != row.product
             && !term.pitches.contains(&pitch)
             && !term.pitches.iter().any(is_length)
@@ -183,6 +220,9 @@ fn extent(
     if !offset.is_written && !grows(&column, summary, 3) {
         return None;
     }
+    if !outer.is_empty() && offset.is_written {
+        column = column.add(&Poly::constant(rows_beside(offset, offsets, outer)));
+    }
     if outer.is_empty() && offset.is_written {
         // What work-items write beside each other, in one access or in several, belongs to the row; so does its other
         // part, where rows have two.
@@ -196,6 +236,19 @@ fn extent(
         }
     }
     Some(column)
+}
+
+/// Returns how far rows that a work-item writes beside each other reach, in the units of the row's factor. `pitch`: the
+/// factors of their step.
+fn rows_beside(offset: &Offset, offsets: &[Offset], pitch: &[Atom]) -> i128 {
+    let along = |poly: &Poly| {
+        let mut along = poly.sub(&Poly::constant(poly.constant_term()));
+        along.0.remove(pitch);
+        along
+    };
+    let own = along(&offset.poly);
+    let beside = offsets.iter().filter(|o| o.is_written && o.region == offset.region && along(&o.poly) == own);
+    beside.filter_map(|o| o.poly.0.get(pitch)).copied().max().unwrap_or(0).max(0)
 }
 
 /// Returns the extent with counters of loops at the last values that checks before the access leave them, if these are
@@ -342,7 +395,7 @@ fn bound(summary: &AccessSummary<'_>, pitch: Atom, scalar: Atom, extent: &Poly, 
 pub(super) fn multiples(offsets: &[Offset]) -> BTreeMap<Atom, i128> {
     let mut found = BTreeMap::new();
     for offset in offsets.iter().filter(|offset| !offset.is_by_component) {
-        for (scalar, of, is_step) in unaligned(&offset.poly, offset.bytes) {
+        for (scalar, of, is_step) in unaligned(&offset.poly, offset.alignment) {
             if is_step {
                 let known = found.entry(scalar).or_insert(1);
                 *known = of.max(*known);
@@ -353,10 +406,9 @@ pub(super) fn multiples(offsets: &[Offset]) -> BTreeMap<Atom, i128> {
 }
 
 /// Returns scalars that are added to an offset in bytes, directly or times an index (`true`), and of what they must be
-/// multiples so that an access of so many bytes is aligned.
-pub(super) fn unaligned(offset: &Poly, bytes: u64) -> Vec<(Atom, i128, bool)> {
-    let bytes = i128::from(bytes.max(1));
-    let aligned = if bytes.count_ones() == 1 { bytes } else { 1 << bytes.trailing_zeros() };
+/// multiples so that the address is a multiple of `alignment`, a power of two.
+pub(super) fn unaligned(offset: &Poly, alignment: u64) -> Vec<(Atom, i128, bool)> {
+    let aligned = i128::from(alignment.max(1));
     let of = |(product, factor): (&Vec<Atom>, &i128)| {
         let scalar = product.iter().rfind(|atom| matches!(atom, Atom::Arg(..)))?;
         let of = aligned / (1 << factor.trailing_zeros().min(aligned.trailing_zeros()));

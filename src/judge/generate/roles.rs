@@ -329,6 +329,7 @@ fn preconditions(
             Contents::Indices { .. } => "places in memory of the work-group or work-item".to_owned(),
             Contents::Offsets => "offsets that do not fall".to_owned(),
             Contents::TripCounts => "numbers of turns of a loop".to_owned(),
+            Contents::Lengths { of } => format!("how far apart the offsets in {} are", label(of as usize)),
         };
         all.push(format!("{} holds {what}", label(position)));
     }

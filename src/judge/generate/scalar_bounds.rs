@@ -13,6 +13,9 @@ use super::path_conditions::Fact;
 use super::pitches::{self, Offset};
 use super::polynomial::{Atom, Poly};
 
+/// Scalars of which powers are bounded are not looked for beyond this.
+const LARGEST_POWER: i128 = 4096;
+
 /// Returns, by block, whether it contains an access to memory that work-items share, or can reach one.
 fn leading_to_accesses(summary: &AccessSummary<'_>) -> Vec<bool> {
     let cfg = &summary.program.cfg;
@@ -54,16 +57,37 @@ pub fn upper_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<UpperBound
             let Some(extent) = step.extent else { continue };
             let index = summary.symbols.poly(instruction.operands[step.operand]);
             for fact in &summary.facts.blocks[block] {
-                let Some((coefficient, rest)) = fact.rhs.linear_in(scalar) else { continue };
                 let Some(apart) = fact.lhs.sub(&index).as_constant() else { continue };
-                let bound = UpperBound { coefficient, rest, most: i128::from(extent) + apart };
-                if coefficient > 0 && !all.contains(&bound) {
+                let most = i128::from(extent) + apart;
+                let bound = match fact.rhs.linear_in(scalar) {
+                    Some((coefficient, rest)) => UpperBound { coefficient, rest, most },
+                    None => match greatest(&fact.rhs, scalar, most) {
+                        Some(most) => UpperBound { coefficient: 1, rest: Poly::default(), most },
+                        None => continue,
+                    },
+                };
+                if bound.coefficient > 0 && !all.contains(&bound) {
                     all.push(bound);
                 }
             }
         }
     }
     all
+}
+
+/// Returns the greatest value of the scalar for which a polynomial of it alone, such as `(n + 1) * (n + 1) - 1`, is at
+/// most `most`; `None` if it need not rise with the scalar, or is greater for 0 already.
+fn greatest(poly: &Poly, scalar: Atom, most: i128) -> Option<i128> {
+    let rises = poly.0.iter().all(|(product, n)| product.is_empty() || *n > 0);
+    if !rises || poly.atoms().any(|atom| atom != scalar) || poly.atoms().next().is_none() {
+        return None;
+    }
+    let value = |at: i128| {
+        poly.0.iter().fold(0i128, |sum, (product, n)| {
+            sum.saturating_add(product.iter().fold(*n, |term, _| term.saturating_mul(at)))
+        })
+    };
+    (0..=LARGEST_POWER).take_while(|at| value(*at) <= most).last()
 }
 
 /// Returns lower bounds of the scalar: something has to stay below multiples of it. `offsets`: those of [`pitches`].

@@ -128,7 +128,7 @@ impl Search<'_, '_, '_> {
         let Candidates { mut single, joint } = self.conditions.candidates(&self.concerns);
         if self.misaligned {
             // Others would mend it by accident.
-            single.retain(|condition| matches!(condition, Condition::MultipleOf(..)));
+            single.retain(|condition| matches!(condition, Condition::MultipleOf(_, Quantity::Constant(_))));
         }
         let all = Condition::all(joint);
         let whole = self.budget;

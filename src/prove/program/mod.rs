@@ -10,7 +10,7 @@ pub mod promoted;
 pub mod reader;
 pub mod value;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use kassay_ir::cfg::dominance::Dominance;
 use kassay_ir::cfg::graph::Cfg;
@@ -276,6 +276,8 @@ pub struct Program {
     pub roots: Vec<Vec<Region>>,
     /// Constants with parts that are undefined or whose value is not known here.
     pub undefined: HashSet<ValueId>,
+    /// Loads and stores at addresses that are multiples of more than their bytes, as those of parts of a vector are.
+    pub alignments: HashMap<ValueId, u32>,
     /// Results of volatile loads and of atomic ones, which must not be merged or dropped.
     pub volatile: HashSet<ValueId>,
     /// Results of atomics that are none for all work-items of the device, by their scope.

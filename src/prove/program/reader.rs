@@ -31,6 +31,7 @@ struct Reader<'m> {
     variables: Vec<Variable>,
     globals: HashMap<Global<'m>, usize>,
     undefined: HashSet<ValueId>,
+    alignments: HashMap<ValueId, u32>,
     volatile: HashSet<ValueId>,
     narrow_atomics: HashSet<ValueId>,
 }
@@ -51,6 +52,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         variables: Vec::new(),
         globals: HashMap::new(),
         undefined: HashSet::new(),
+        alignments: HashMap::new(),
         volatile: HashSet::new(),
         narrow_atomics: HashSet::new(),
     };
@@ -93,6 +95,7 @@ pub fn read(module: &Module<'_>, entry: &str) -> Result<Program> {
         variables: reader.variables,
         roots,
         undefined: reader.undefined,
+        alignments: reader.alignments,
         volatile: reader.volatile,
         narrow_atomics: reader.narrow_atomics,
         uniform_groups: has_uniform_groups(function),
@@ -266,6 +269,16 @@ impl<'m> Reader<'m> {
         let result = self.ids[&inst.value()];
         if opcode == Opcode::LLVMLoad && (inst.is_volatile() || inst.is_atomic()) {
             self.volatile.insert(result);
+        }
+        let accessed = match opcode {
+            Opcode::LLVMLoad => Some(inst.value()),
+            Opcode::LLVMStore => raw.first().copied(),
+            _ => None,
+        };
+        if let Some(value) = accessed
+            && let Some(align) = inst.alignment().filter(|align| u64::from(*align) > shape(value.ty()).bytes())
+        {
+            self.alignments.insert(result, align);
         }
         if inst.is_atomic() && !WIDE_SCOPES.iter().any(|scope| inst.is_in_scope(scope)) {
             self.narrow_atomics.insert(result);

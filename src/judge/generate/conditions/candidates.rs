@@ -7,9 +7,11 @@ use kassay_ir::llvm::Opcode;
 use kassay_model::condition::{Condition, IndexBuffer, Quantity, ScalarArgument};
 use kassay_prove::program::{Op, Region, ValueId};
 
+use super::checks;
 use super::known::integers_of;
 use crate::generate::access_summary::{Access, AccessSummary};
 use crate::generate::atomic_counters;
+use crate::generate::content_roles;
 use crate::generate::id_uses::IdUses;
 use crate::generate::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::generate::pitches::{self, Offset};
@@ -40,15 +42,23 @@ pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) 
     let mut ids = IdUses::of(summary).read().clone();
     // Sub-groups lie along the first dimension of a group.
     ids.extend(model.groups.sub_group.map(|_| (Id::Local, 0)));
-    let finder = Finder { model, summary, ids, guards: guards(summary) };
+    let finder = Finder { model, summary, ids, guards: guards(summary), borders: checks::borders(summary) };
     let mut single = finder.of_scalars();
     single.extend(finder.of_contents());
     if !fixed && model.groups.required.is_none() {
         single.extend(finder.of_sizes());
     }
     let mut joint = finder.of_addresses();
-    // Dimensions that the code tells apart by the group's id or the local id alone, all of them at once.
-    for one in single.iter().filter(|one| matches!(one, Condition::Equal(_, Quantity::Constant(1)))) {
+    // Dimensions that the code tells apart by the group's id or the local id alone, all of them at once; and all
+    // dimensions of an image with a border.
+    let widest = finder.borders.last().copied();
+    let is_of_all = |one: &&Condition| match one {
+        Condition::Equal(_, Quantity::Constant(1)) => true,
+        // Of several borders the widest.
+        Condition::AtLeast(Quantity::GlobalSize(_), Quantity::Constant(n)) => Some(*n) == widest,
+        _ => false,
+    };
+    for one in single.iter().filter(is_of_all) {
         if !joint.contains(one) {
             joint.push(one.clone());
         }
@@ -91,6 +101,8 @@ struct Finder<'a, 'p> {
     summary: &'a AccessSummary<'p>,
     ids: BTreeSet<(Id, u8)>,
     guards: BTreeSet<(Atom, u8)>,
+    /// Widths of borders.
+    borders: BTreeSet<i64>,
 }
 
 impl Finder<'_, '_> {
@@ -189,6 +201,10 @@ impl Finder<'_, '_> {
                 all.push(Condition::AtLeast(own(), quantity(other)));
             }
         }
+        for (scalar, n) in checks::wholes(self.summary, &self.model.interface, |_| true) {
+            let meant = self.model.scalars.iter().filter(|s| Atom::Arg(s.arg, s.offset) == scalar);
+            all.extend(meant.map(|s| Condition::MultipleOf(quantity(s), Quantity::Constant(n))));
+        }
         for outer in &scalars {
             for inner in scalars.iter().filter(|inner| self.are_strides(outer, inner)) {
                 for d in self.dimensions() {
@@ -233,6 +249,9 @@ impl Finder<'_, '_> {
                 all.push(Condition::Rising(buffer()));
             }
             all.extend(self.scalars().into_iter().map(|s| Condition::Within(buffer(), quantity(s))));
+            let rooms = content_roles::rooms(self.summary, arg.position);
+            let rooms = rooms.into_iter().filter_map(|room| i64::try_from(room).ok());
+            all.extend(rooms.map(|room| Condition::Within(buffer(), Quantity::Constant(room))));
             if model.contents != Contents::Offsets {
                 all.extend(self.dimensions().map(|d| Condition::Within(buffer(), Quantity::GlobalSize(d))));
             }
@@ -278,9 +297,13 @@ impl Finder<'_, '_> {
         // In the first dimension, kernels that write one place are wrong rather than launched with one work-item.
         all.extend(repeated.in_launch.into_iter().filter(|d| *d > 0).map(|d| one(Quantity::GlobalSize(d))));
         let literals = self.literals();
+        let least = |d, n| Condition::AtLeast(Quantity::GlobalSize(d), Quantity::Constant(n));
         for d in self.dimensions() {
             let (global, local, group) =
                 (self.reads(&[Id::Global], d), self.reads(&[Id::Local], d), self.reads(&[Id::Group], d));
+            if self.reads(&[Id::GlobalSize], d) {
+                all.extend(self.borders.iter().map(|n| least(d, *n)));
+            }
             if self.reads(&[Id::GlobalSize, Id::LocalSize, Id::Groups], d) {
                 all.push(Condition::AtLeast(Quantity::GlobalSize(d), Quantity::Constant(2)));
             }
@@ -432,7 +455,7 @@ impl Finder<'_, '_> {
     fn alignments(&self) -> Vec<(&ScalarModel, i64)> {
         let mut found: BTreeMap<(u32, u64), i128> = BTreeMap::new();
         for offset in pitches::offsets(self.summary) {
-            for (scalar, of, _) in pitches::unaligned(&offset.poly, offset.bytes) {
+            for (scalar, of, _) in pitches::unaligned(&offset.poly, offset.alignment) {
                 if let Atom::Arg(arg, offset) = scalar {
                     let known = found.entry((arg, offset)).or_insert(1);
                     *known = of.max(*known);
@@ -503,7 +526,9 @@ fn always_holds(condition: &Condition) -> bool {
 /// The constant of a condition: of two conditions that differ in it alone, that with the smaller one is weaker.
 fn constant(condition: &Condition) -> i64 {
     match condition {
-        Condition::MultipleOf(_, Quantity::Constant(n)) | Condition::Equal(_, Quantity::Constant(n)) => *n,
+        Condition::MultipleOf(_, Quantity::Constant(n))
+        | Condition::Equal(_, Quantity::Constant(n))
+        | Condition::AtLeast(Quantity::GlobalSize(_), Quantity::Constant(n)) => *n,
         _ => 0,
     }
 }

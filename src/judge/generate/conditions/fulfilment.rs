@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use kassay_base::error::Result;
 use kassay_model::condition::{Condition, KnownLaunch, Quantity, ScalarArgument};
-use kassay_model::interface::Interface;
 use kassay_suite::launch::{ArgValue, Launch};
 use kassay_suite::scalar_layout;
 
@@ -15,7 +14,7 @@ use crate::generate::fill::{self, Fill, mix};
 use crate::generate::geometry::{self, Geometry};
 use crate::generate::launch_builder::{ImageSides, LaunchBuilder, LaunchPlan};
 use crate::generate::launches::Request;
-use crate::generate::model::{KernelModel, ScalarModel};
+use crate::generate::model::{Contents, KernelModel, ScalarModel};
 use crate::generate::planned_launch::{GeneratedLaunch, unique};
 
 /// Rounds after which scalars that depend on each other are left as they are.
@@ -47,7 +46,7 @@ pub fn launches_under(
         Some(range) => vec![geometry::fixed(model, range)?],
         None => geometry::choices(model),
     };
-    geometries.iter_mut().for_each(|geometry| shrink(geometry, condition));
+    geometries.iter_mut().for_each(|geometry| resize(geometry, condition));
     let pick = |i: usize| geometries[i.min(geometries.len() - 1)].clone();
     let mut plans: Vec<(Geometry, Source<'_>, Fill)> =
         examples.iter().map(|launch| (adapted(launch, condition), Source::Example(launch), Fill::Random)).collect();
@@ -66,7 +65,7 @@ pub fn launches_under(
     );
     if request.range.is_none() {
         plans.extend(geometry::uneven(model).map(|mut geometry| {
-            shrink(&mut geometry, condition);
+            resize(&mut geometry, condition);
             (geometry, Source::Style(Style::Even), Fill::Random)
         }));
     }
@@ -88,7 +87,7 @@ pub fn launches_under(
             continue;
         }
         let mut launch = builder.launch(&plan, &fitted)?;
-        set_contents(condition, &model.interface, &mut launch, seed);
+        set_contents(condition, model, &mut launch, seed);
         let holds = condition.holds(&Built { interface: &model.interface, launch: &launch });
         if holds != Some(true) || known.iter().any(|(_, other)| *other == launch) {
             continue;
@@ -149,7 +148,7 @@ fn adapted(launch: &Launch, condition: &Condition) -> Geometry {
             geometry.range.global[d] = local[d] * groups[d];
         }
     }
-    shrink(&mut geometry, condition);
+    resize(&mut geometry, condition);
     geometry
 }
 
@@ -170,8 +169,8 @@ fn with_group_sizes(model: &KernelModel, condition: &Condition) -> KernelModel {
     model
 }
 
-/// Makes launches of as many groups as the condition wants.
-fn shrink(geometry: &mut Geometry, condition: &Condition) {
+/// Makes launches of as many work-items and groups as the condition wants.
+fn resize(geometry: &mut Geometry, condition: &Condition) {
     for part in condition.parts() {
         match part {
             Condition::Equal(Quantity::Groups(d), Quantity::Constant(n)) => {
@@ -181,6 +180,12 @@ fn shrink(geometry: &mut Geometry, condition: &Condition) {
             Condition::Equal(Quantity::GlobalSize(d), Quantity::Constant(1)) => {
                 let d = usize::from(*d).min(2);
                 (geometry.range.global[d], geometry.local[d]) = (1, 1);
+            }
+            Condition::AtLeast(Quantity::GlobalSize(d), Quantity::Constant(n)) => {
+                let (d, n) = (usize::from(*d).min(2), u64::try_from(*n).unwrap_or(1).max(1));
+                if geometry.range.global[d] < n {
+                    geometry.range.global[d] = n.next_multiple_of(geometry.local[d].max(1));
+                }
             }
             Condition::OneWorkItem => (geometry.range.global, geometry.local) = ([1; 3], [1; 3]),
             _ => {}
@@ -253,7 +258,8 @@ fn wanted<'c>(part: &'c Condition, known: &Chosen<'_>, slack: i128) -> Option<(&
 }
 
 /// Changes the contents of buffers as the condition asks for.
-fn set_contents(condition: &Condition, interface: &Interface, launch: &mut Launch, seed: u64) {
+fn set_contents(condition: &Condition, model: &KernelModel, launch: &mut Launch, seed: u64) {
+    let interface = &model.interface;
     let buffer = |part: &Condition| match part {
         Condition::Within(buffer, _) | Condition::Rising(buffer) | Condition::Distinct(buffer) => Some(buffer.position),
         _ => None,
@@ -265,7 +271,13 @@ fn set_contents(condition: &Condition, interface: &Interface, launch: &mut Launc
         let mut elements = decoded(scalar, bytes);
         let count = elements.len() as u64;
         for part in condition.parts().iter().filter(|part| buffer(part) == Some(position)) {
+            let room = match model.args[position as usize].contents {
+                Contents::Indices { room, .. } => room,
+                _ => None,
+            };
             match part {
+                // More than there are places cannot differ.
+                Condition::Distinct(_) if room.is_some_and(|room| room < count) => {}
                 Condition::Distinct(_) => {
                     let all = fill::Filling {
                         ty: kassay_model::interface::Type::Scalar(scalar),

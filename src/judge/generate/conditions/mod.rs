@@ -1,8 +1,9 @@
-//! Conditions on launches that a kernel may rely on: which ones its code suggests (`candidates`) and have
+//! Conditions on launches that a kernel may rely on: which ones its code suggests (`candidates`, `checks`) and have
 //! to do with what was found (`relevance`), what is known of a launch (`known`), and launches that satisfy one
 //! (`fulfilment`).
 
 mod candidates;
+mod checks;
 mod fulfilment;
 mod known;
 mod relevance;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use kassay_model::condition::{Condition, IndexBuffer, Quantity};
 use kassay_prove::program::{Region, ValueId};
 
+use super::checks;
 use crate::generate::access_summary::{Access, AccessSummary};
 use crate::generate::model::KernelModel;
 use crate::generate::polynomial::{Atom, Poly};
@@ -28,6 +29,8 @@ pub(super) struct Relevant {
     in_addresses: BTreeSet<Atom>,
     /// Scalars that checks compare with what is in the addresses, and those of the lengths of the memory.
     in_checks: BTreeSet<Atom>,
+    /// Scalars below which checks keep the first of several elements.
+    of_wholes: BTreeSet<Atom>,
     /// Buffers out of which parts of the addresses come.
     buffers: BTreeSet<u32>,
 }
@@ -38,6 +41,7 @@ impl Relevant {
             has_others: concerns.has_others,
             in_addresses: BTreeSet::new(),
             in_checks: BTreeSet::new(),
+            of_wholes: BTreeSet::new(),
             buffers: BTreeSet::new(),
         };
         let is_meant = |access: &&Access| match access.region {
@@ -61,6 +65,8 @@ impl Relevant {
                 found.check(summary, bound);
             }
         }
+        let wholes = checks::wholes(summary, &model.interface, |access| is_meant(&access));
+        found.of_wholes = wholes.into_iter().map(|(scalar, _)| scalar).collect();
         for length in concerns.arguments.iter().filter_map(|p| model.args.get(*p as usize)).flat_map(|arg| &arg.lengths)
         {
             found.in_checks.extend(length.atoms().filter(is_scalar));
@@ -107,7 +113,9 @@ impl Relevant {
             | Condition::AtMost(a, b)
             | Condition::Equal(a, b)
             | Condition::Different(a, b) => is_known(a) && is_known(b),
-            Condition::MultipleOf(a, Quantity::Constant(_)) => is_address(a),
+            Condition::MultipleOf(a, Quantity::Constant(_)) => {
+                is_address(a) || scalars_of(a).iter().all(|s| self.of_wholes.contains(s))
+            }
             Condition::MultipleOf(a, b) => is_known(a) && is_known(b),
             Condition::Strides { outer, inner, extent } => is_address(outer) && is_address(inner) && is_known(extent),
             Condition::Within(buffer, length) => is_source(buffer) && is_known(length),

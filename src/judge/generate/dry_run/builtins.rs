@@ -3,10 +3,15 @@
 use std::hash::Hash;
 
 use kassay_base::hash;
-use kassay_prove::program::{Definition, Instruction, Kind, Op, Shape, arithmetic, masked, math, signed};
+use kassay_prove::program::{Definition, Instruction, Kind, Op, Shape, ValueId, arithmetic, masked, math, signed};
 
 use super::memory::Mode;
 use super::{DryRun, Value, WorkItem};
+
+/// The function that makes a sampler of the bits of a literal.
+const SAMPLER_OF_LITERAL: &str = "__translate_sampler_initializer";
+/// The bits in which `CLK_ADDRESS_NONE` differs from other addressing modes (opencl-c-base.h).
+const ADDRESSING: i64 = 0xE;
 
 /// Returns a deterministic number derived from the inputs, in place of data that the dry run does not have.
 fn arbitrary(of: impl Hash) -> u64 {
@@ -18,8 +23,9 @@ impl<'a> DryRun<'a> {
     pub(super) fn call(&mut self, item: &WorkItem<'a>, instruction: &Instruction, shape: Shape) -> Value {
         let Op::Call(_, base) = &instruction.op else { return Value::Unknown };
         let operands: Vec<&Value> = instruction.operands.iter().map(|o| &item.values[*o as usize]).collect();
-        // Out-of-bounds reads through a sampler are defined.
-        if base.starts_with("write_image") || (base.starts_with("read_image") && operands.len() == 2) {
+        // Out-of-bounds reads through a sampler are defined, unless it leaves coordinates as they are.
+        let is_checked = || operands.len() > 2 && !self.leaves_coordinates(instruction.operands[1]);
+        if base.starts_with("write_image") || (base.starts_with("read_image") && !is_checked()) {
             self.note_texel(base, instruction, &operands);
         }
         if base.starts_with("read_image") {
@@ -33,6 +39,16 @@ impl<'a> DryRun<'a> {
         let lanes: Vec<Vec<u64>> = operands.iter().map(|o| o.lanes().to_vec()).collect();
         math::builtin(self.program, instruction, &lanes, shape)
             .map_or(Value::Unknown, |lanes| Value::of_bits(lanes, shape))
+    }
+
+    /// Whether a sampler has no addressing mode, in a kernel that does not know how large its images are: they have
+    /// what it reads. Otherwise it is for the kernel to stay inside.
+    fn leaves_coordinates(&self, sampler: ValueId) -> bool {
+        let literal = self.program.instruction(sampler).and_then(|i| match &i.op {
+            Op::Call(_, base) if base == SAMPLER_OF_LITERAL => self.program.constant(*i.operands.first()?),
+            _ => None,
+        });
+        !self.setup.asks_sizes && literal.is_some_and(|bits| bits & ADDRESSING == 0)
     }
 
     /// Records where an image is accessed, if the coordinates are integers: they are the last operand, or in writes the

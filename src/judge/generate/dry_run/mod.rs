@@ -38,6 +38,8 @@ pub enum DryRunArg<'a> {
 pub struct Setup<'a> {
     pub range: ResolvedRange,
     pub args: &'a [DryRunArg<'a>],
+    /// Whether the kernel queries image sizes.
+    pub asks_sizes: bool,
     /// Instructions in total; a single work-item gets an eighth of them.
     pub budget: u64,
     /// When to stop in any case.
@@ -70,7 +72,8 @@ pub struct Report {
     pub footprint: Footprint,
     /// By instruction: end of its farthest access to an argument, in bytes.
     pub reached: HashMap<ValueId, u64>,
-    /// By argument: one more than the greatest coordinates at which an image was written, or read without a sampler.
+    /// By argument: one more than the greatest coordinates at which an image was written, or read without a sampler, or
+    /// with one that leaves coordinates as they are in a kernel that does not ask for sizes.
     pub texels: HashMap<u32, [u64; 3]>,
 }
 

@@ -1,0 +1,92 @@
+//! Finds what checks and borders in a kernel's code take for granted: that a length is a multiple of what each
+//! work-item has, and that a launch is larger than its border.
+
+use std::collections::BTreeSet;
+
+use kassay_ir::llvm::Opcode;
+use kassay_model::interface::{ArgKind, Interface};
+use kassay_prove::program::{Definition, Kind, Op, Region, ValueId, signed};
+
+use crate::generate::access_summary::{Access, AccessSummary};
+use crate::generate::polynomial::{Atom, Id, Poly, id_of};
+
+/// The greatest constant that is taken for the width of a border.
+const LARGEST_BORDER: i64 = 16;
+/// The greatest number of elements of a work-item of which a length is taken for a multiple.
+const LARGEST_WHOLE: i128 = 64;
+
+/// Returns the scalars below which a check keeps only the first of several elements that an access of the given ones
+/// reaches, and of what these have to be multiples so that the others are below them, too: `if (4 * i < n)` before an
+/// access to the elements `4 * i` to `4 * i + 3`.
+pub(super) fn wholes(
+    summary: &AccessSummary<'_>,
+    interface: &Interface,
+    is_meant: impl Fn(&Access) -> bool,
+) -> BTreeSet<(Atom, i64)> {
+    let mut found = BTreeSet::new();
+    for access in summary.accesses.iter().filter(|access| is_meant(access)) {
+        let Region::Argument(position) = access.region else { continue };
+        let element = interface.args.get(position as usize).and_then(|arg| match &arg.kind {
+            ArgKind::Buffer { element: Some(element), .. } => Some(i128::from(element.size())),
+            _ => None,
+        });
+        let Some(element) = element.filter(|element| *element > 0) else { continue };
+        for fact in summary.facts.blocks[access.block].iter().filter(|fact| !fact.is_equal) {
+            let steps = fact.lhs.0.iter().filter(|(product, _)| !product.is_empty()).map(|(_, n)| n.unsigned_abs());
+            let Some(whole) = steps.reduce(gcd).and_then(|n| i128::try_from(n).ok()) else { continue };
+            if !(2..=LARGEST_WHOLE).contains(&whole) {
+                continue;
+            }
+            // What the check is about: the place in a row, perhaps.
+            let is_checked = |product: &Vec<Atom>| product.is_empty() || fact.lhs.0.contains_key(product);
+            let along = access.offset.0.iter().filter(|(product, _)| is_checked(product));
+            let along = Poly(along.map(|(product, n)| (product.clone(), *n)).collect());
+            let Some(apart) = along.sub(&fact.lhs.times(element)).as_constant() else { continue };
+            let elements = (apart + i128::from(access.bytes) + element - 1) / element;
+            let Ok(multiple) = i64::try_from(whole) else { continue };
+            if (2..=whole).contains(&elements) {
+                let scalars = fact.rhs.0.iter().filter(|(_, n)| **n % whole != 0);
+                found.extend(scalars.filter_map(|(product, _)| match product[..] {
+                    [scalar @ Atom::Arg(..)] => Some((scalar, multiple)),
+                    _ => None,
+                }));
+            }
+        }
+    }
+    found
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Returns constants that are subtracted from the size of the launch, as widths of borders are.
+pub(super) fn borders(summary: &AccessSummary<'_>) -> BTreeSet<i64> {
+    let program = summary.program;
+    let is_size = |value: ValueId| {
+        let of_call = |base: &str| id_of(base) == Some(Id::GlobalSize);
+        let asks = |source: ValueId| {
+            program.instruction(source).is_some_and(|i| matches!(&i.op, Op::Call(_, base) if of_call(base)))
+        };
+        summary.sources(value).into_iter().any(asks)
+    };
+    let mut found = BTreeSet::new();
+    for (_, instruction) in program.instructions() {
+        let sign = match instruction.op {
+            Op::Binary(Opcode::LLVMSub) => 1,
+            Op::Binary(Opcode::LLVMAdd) => -1,
+            _ => continue,
+        };
+        let [size, by] = instruction.operands[..] else { continue };
+        let (Definition::Constant(lanes), Kind::Int(width)) = (&program.values[by as usize], program.shape(by).kind)
+        else {
+            continue;
+        };
+        let widths = lanes.iter().map(|lane| sign * signed(*lane, width));
+        let widths: Vec<i64> = widths.filter(|n| (1..=LARGEST_BORDER).contains(n)).collect();
+        if !widths.is_empty() && is_size(size) {
+            found.extend(widths);
+        }
+    }
+    found
+}

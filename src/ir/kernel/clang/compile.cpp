@@ -306,6 +306,9 @@ class Run {
     auto Files = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(llvm::vfs::getRealFileSystem(), Output.Lookups, Allowed);
     CI.createVirtualFileSystem(withHeaders(Files));
     CI.createDiagnostics();
+    // As after a call whose candidates were many: the next ones have few.
+    if (CI.getLangOpts().CUDA)
+      CI.getDiagnostics().overloadCandidatesShown(UINT_MAX);
     Early.FlushDiagnostics(CI.getDiagnostics());
     if (!Parsed)
       return Refused;

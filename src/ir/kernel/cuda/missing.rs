@@ -19,8 +19,8 @@ const ON_DEVICE: &str = "kassay: a type that is not there";
 /// The namespaces of libraries that kassay's headers have in part.
 const IN_PART: [&str; 4] = ["at", "c10", "thrust", "torch"];
 
-/// Names that clang does not know: `T` of a type, `n::T` of one in a namespace, `n::T<` of a template there, and `n::` of
-/// a namespace.
+/// Names that clang does not know: `T` of a type, `n::T` of one in a namespace, `n::T<` of a template there, and
+/// `n::` of a namespace.
 pub type Names = BTreeSet<String>;
 
 /// Those names in clang's diagnostics that are not `known` to be unknown.

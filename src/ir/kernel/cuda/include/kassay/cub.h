@@ -295,7 +295,7 @@ template <typename T, int X, int N, bool = false, int Y = 1, int Z = 1, int = 0>
 #define KASSAY_SCATTER(NAME, GET)                                                                                      \
     template <typename U, typename R> KASSAY_CUB void NAME(const T (&in)[N], U (&out)[N], R (&ranks)[N]) {             \
         for (int i = 0; i < N; i++) storage.values[ranks[i]] = in[i];                                                  \
-        __kassay_barrier(KASSAY_ALL_MEMORY);                                                                                               \
+        __kassay_barrier(KASSAY_ALL_MEMORY);                                                                           \
         for (int i = 0; i < N; i++) out[i] = storage.values[GET(i)];                                                   \
     }                                                                                                                  \
     template <typename R> KASSAY_CUB void NAME(T (&items)[N], R (&ranks)[N]) { NAME(items, items, ranks); }

@@ -18,14 +18,13 @@ namespace cuda {
 namespace std {
 using namespace ::std;
 KASSAY_COMPLEX_NAMES
-/* The orders are types, so that each operation has one that is known. */
+/* The orders are types, so that each operation has one that is known: pointers to them, which are passed without a copy. */
 template <int ORDER> struct __kassay_order {};
-typedef __kassay_order<__ATOMIC_SEQ_CST> memory_order;
-static constexpr __kassay_order<__ATOMIC_RELAXED> memory_order_relaxed{};
-static constexpr __kassay_order<__ATOMIC_ACQUIRE> memory_order_consume{}, memory_order_acquire{};
-static constexpr __kassay_order<__ATOMIC_RELEASE> memory_order_release{};
-static constexpr __kassay_order<__ATOMIC_ACQ_REL> memory_order_acq_rel{};
-static constexpr __kassay_order<__ATOMIC_SEQ_CST> memory_order_seq_cst{};
+typedef const __kassay_order<__ATOMIC_SEQ_CST> *memory_order;
+#define KASSAY_MEMORY_ORDER(NAME, ORDER) static constexpr const __kassay_order<ORDER> *memory_order_##NAME = nullptr;
+KASSAY_MEMORY_ORDER(relaxed, __ATOMIC_RELAXED) KASSAY_MEMORY_ORDER(consume, __ATOMIC_ACQUIRE)
+KASSAY_MEMORY_ORDER(acquire, __ATOMIC_ACQUIRE) KASSAY_MEMORY_ORDER(release, __ATOMIC_RELEASE)
+KASSAY_MEMORY_ORDER(acq_rel, __ATOMIC_ACQ_REL) KASSAY_MEMORY_ORDER(seq_cst, __ATOMIC_SEQ_CST)
 } // namespace std
 using std::memory_order;
 using std::memory_order_acq_rel;
@@ -50,32 +49,32 @@ constexpr int __kassay_failing(int order) {
 /* The operations on what `at()` gives. */
 #define KASSAY_ORDER template <int O = __ATOMIC_SEQ_CST> KASSAY_DEVICE_MEMBER
 #define KASSAY_CHANGE(NAME)                                                                                            \
-    KASSAY_ORDER T fetch_##NAME(T v, std::__kassay_order<O> = {}) const {                                              \
-        return __scoped_atomic_fetch_##NAME(at(), v, O, __kassay_scope(S));                                            \
+    KASSAY_ORDER T fetch_##NAME(T v, const std::__kassay_order<O> * = nullptr) const {                                 \
+        return __scoped_atomic_fetch_##NAME(at(), v, O, SCOPE);                                                        \
     }
 #define KASSAY_ATOMIC_MEMBERS                                                                                          \
-    KASSAY_ORDER T load(std::__kassay_order<O> = {}) const {                                                           \
+    KASSAY_ORDER T load(const std::__kassay_order<O> * = nullptr) const {                                              \
         T v;                                                                                                           \
-        __scoped_atomic_load(at(), &v, O, __kassay_scope(S));                                                          \
+        __scoped_atomic_load(at(), &v, O, SCOPE);                                                                      \
         return v;                                                                                                      \
     }                                                                                                                  \
-    KASSAY_ORDER void store(T v, std::__kassay_order<O> = {}) const {                                                  \
-        __scoped_atomic_store(at(), &v, O, __kassay_scope(S));                                                         \
+    KASSAY_ORDER void store(T v, const std::__kassay_order<O> * = nullptr) const {                                     \
+        __scoped_atomic_store(at(), &v, O, SCOPE);                                                                     \
     }                                                                                                                  \
-    KASSAY_ORDER T exchange(T v, std::__kassay_order<O> = {}) const {                                                  \
+    KASSAY_ORDER T exchange(T v, const std::__kassay_order<O> * = nullptr) const {                                     \
         T old;                                                                                                         \
-        __scoped_atomic_exchange(at(), &v, &old, O, __kassay_scope(S));                                                \
+        __scoped_atomic_exchange(at(), &v, &old, O, SCOPE);                                                            \
         return old;                                                                                                    \
     }                                                                                                                  \
     template <int O = __ATOMIC_SEQ_CST, int P = __kassay_failing(O)>                                                   \
-    KASSAY_DEVICE_MEMBER bool compare_exchange_strong(T &expected, T v, std::__kassay_order<O> = {},                   \
-                                                      std::__kassay_order<P> = {}) const {                             \
-        return __scoped_atomic_compare_exchange(at(), &expected, &v, false, O, P, __kassay_scope(S));                  \
+    KASSAY_DEVICE_MEMBER bool compare_exchange_strong(T &expected, T v, const std::__kassay_order<O> * = nullptr,      \
+                                                      const std::__kassay_order<P> * = nullptr) const {                \
+        return __scoped_atomic_compare_exchange(at(), &expected, &v, false, O, P, SCOPE);                              \
     }                                                                                                                  \
     template <int O = __ATOMIC_SEQ_CST, int P = __kassay_failing(O)>                                                   \
-    KASSAY_DEVICE_MEMBER bool compare_exchange_weak(T &expected, T v, std::__kassay_order<O> = {},                     \
-                                                    std::__kassay_order<P> = {}) const {                               \
-        return __scoped_atomic_compare_exchange(at(), &expected, &v, false, O, P, __kassay_scope(S));                  \
+    KASSAY_DEVICE_MEMBER bool compare_exchange_weak(T &expected, T v, const std::__kassay_order<O> * = nullptr,        \
+                                                    const std::__kassay_order<P> * = nullptr) const {                  \
+        return __scoped_atomic_compare_exchange(at(), &expected, &v, false, O, P, SCOPE);                              \
     }                                                                                                                  \
     KASSAY_CHANGE(add) KASSAY_CHANGE(sub) KASSAY_CHANGE(and) KASSAY_CHANGE(or) KASSAY_CHANGE(xor) KASSAY_CHANGE(min)   \
     KASSAY_CHANGE(max)                                                                                                 \
@@ -93,6 +92,7 @@ constexpr int __kassay_failing(int order) {
 
 template <typename T, thread_scope S = thread_scope_system> struct atomic {
     mutable T value;
+    static constexpr int SCOPE = __kassay_scope(S);
     KASSAY_DEVICE_MEMBER T *at() const { return &value; }
     atomic() = default;
     KASSAY_MEMBER constexpr atomic(T v) : value(v) {}
@@ -101,17 +101,18 @@ template <typename T, thread_scope S = thread_scope_system> struct atomic {
 };
 template <typename T, thread_scope S = thread_scope_system> struct atomic_ref {
     T *place;
+    static constexpr int SCOPE = __kassay_scope(S);
     KASSAY_DEVICE_MEMBER T *at() const { return place; }
     KASSAY_MEMBER explicit atomic_ref(T &v) : place(&v) {}
     KASSAY_ATOMIC_MEMBERS
 };
-template <int O> KASSAY_INNER void atomic_thread_fence(std::__kassay_order<O>, thread_scope s = thread_scope_system) {
+template <int O> KASSAY_INNER void atomic_thread_fence(const std::__kassay_order<O> *, thread_scope s = thread_scope_system) {
     __kassay_fence(KASSAY_ALL_MEMORY, O, s == thread_scope_system ? 3 : s == thread_scope_device ? 2 : s == thread_scope_block ? 1 : 0);
 }
 namespace std {
 template <typename T> using atomic = ::cuda::atomic<T, thread_scope_system>;
 template <typename T> using atomic_ref = ::cuda::atomic_ref<T, thread_scope_system>;
-template <int O> KASSAY_INNER void atomic_thread_fence(__kassay_order<O> o) { ::cuda::atomic_thread_fence(o); }
+template <int O> KASSAY_INNER void atomic_thread_fence(const __kassay_order<O> *o) { ::cuda::atomic_thread_fence(o); }
 } // namespace std
 
 /* Copies of a thread are made where they are started, so that a wait that is missing is not found. */

@@ -49,6 +49,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
             "kernel/cuda/callees.cpp",
             "kernel/cuda/instances.cpp",
             "kernel/cuda/returns.cpp",
+            "kernel/cuda/unknown.cpp",
         ],
     ),
     (
@@ -64,6 +65,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
             "kernel/cuda/ptx.cpp",
             "kernel/cuda/ptx_builder.cpp",
             "kernel/cuda/ptx_instructions.cpp",
+            "kernel/cuda/ptx_matrices.cpp",
             "kernel/cuda/ptx_memory.cpp",
             "kernel/cuda/shared_addresses.cpp",
             "kernel/cuda/spaces.cpp",
@@ -85,6 +87,7 @@ fn clang_library() {
     println!("cargo:rerun-if-changed=kernel/cuda/ptx_builder.h");
     println!("cargo:rerun-if-changed=kernel/cuda/ptx_step.h");
     println!("cargo:rerun-if-changed=kernel/cuda/returns.h");
+    println!("cargo:rerun-if-changed=kernel/cuda/unknown.h");
     println!("cargo:rerun-if-changed=kernel/cuda/textures.h");
     println!("cargo:rerun-if-env-changed=CXX");
     let llvm_config = |what: &str| {

@@ -197,6 +197,8 @@ fn cuda_arguments(features: Features) -> Vec<OsString> {
             "-D__CUDACC_VER_MAJOR__=12",
             "-D__CUDACC_VER_MINOR__=4",
             "-D__CUDACC_VER_BUILD__=0",
+            // Of functions that do not fit, only the nearest: headers have many of a name.
+            "-fshow-overloads=best",
             // What nvcc accepts.
             "-Wno-register",
             "-Wno-c++11-narrowing",

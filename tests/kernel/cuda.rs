@@ -16,7 +16,8 @@ use kassay_model::sub_groups::SubGroups;
 use crate::common::testdata::{repository, testdata};
 
 pub struct Read {
-    kernels: Vec<String>,
+    /// The kernels' names, sorted.
+    pub kernels: Vec<String>,
     interface: Interface,
     /// The functions with sites, in the module's order.
     functions: Vec<String>,
@@ -24,7 +25,7 @@ pub struct Read {
     lines: BTreeSet<u32>,
     /// The canonical form.
     pub text: String,
-    loaded: Loaded,
+    pub loaded: Loaded,
 }
 
 pub fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
@@ -41,8 +42,10 @@ fn read_entry(text: &str, entry: &str) -> Result<Read> {
     let all = KernelFile::parse(&context, &loaded)?;
     let under_test = all.under_test(entry, &loaded, &sources_of(&path))?;
     let functions = &under_test.sites.functions;
+    let mut kernels = all.kernels.clone();
+    kernels.sort();
     Ok(Read {
-        kernels: all.kernels.clone(),
+        kernels,
         interface: under_test.interface.clone(),
         functions: functions.iter().map(|f| f.cfg.function.clone()).collect(),
         lines: under_test.sites.sites.iter().filter_map(|site| Some(site.location.as_ref()?.line)).collect(),
@@ -97,9 +100,7 @@ fn kernels_and_functions_have_the_names_of_the_source() {
         "ns::k<int, 3>",
     )
     .unwrap();
-    let mut kernels = found.kernels.clone();
-    kernels.sort();
-    assert_eq!(kernels, ["f(float*)", "f(int*)", "ns::k<int, 3>"]);
+    assert_eq!(found.kernels, ["f(float*)", "f(int*)", "ns::k<int, 3>"]);
     assert_eq!(found.functions, ["ns::k<int, 3>", "ns::twice<int>"]);
     assert_eq!(found.interface.args[0].type_name, "int*");
 }

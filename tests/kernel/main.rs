@@ -6,6 +6,7 @@ mod constructs;
 mod cpp;
 mod cuda;
 mod cuda_calls;
+mod cuda_libraries;
 mod front;
 mod golden;
 mod interleaving;

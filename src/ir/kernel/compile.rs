@@ -20,7 +20,7 @@ use super::ast_records;
 use super::clang::{self, Outcome, Run};
 use super::compile_cache::CacheEntry;
 use super::cpp_names;
-use super::cuda;
+use super::cuda::{self, missing};
 use super::line_directives::{self, Overlay};
 use super::module;
 use super::refusal;
@@ -256,6 +256,9 @@ fn compile(source: &Path, content: &[u8], options: &KernelOptions, with_ast: boo
     written.ok_or_else(|| cuda::no_kernel(source))
 }
 
+/// A source that lacks more names than this needs its libraries.
+const MOST_UNKNOWN: usize = 200;
+
 /// How long instances are sought at most.
 const LONGEST_SEARCH: Duration = Duration::from_secs(20);
 
@@ -279,13 +282,13 @@ fn launched_templates(source: &Path, options: &KernelOptions) -> Result<Option<V
 #[derive(Debug, Clone)]
 pub(super) struct Manner {
     features: Features,
-    /// Types that are taken as unknown.
-    unknown: Vec<String>,
+    /// Names that are taken as those of unknown types.
+    unknown: missing::Names,
 }
 
 impl Manner {
     fn of(features: Features) -> Manner {
-        Manner { features, unknown: Vec::new() }
+        Manner { features, unknown: missing::Names::new() }
     }
 }
 
@@ -344,13 +347,19 @@ impl<'o> Prepared<'o> {
             let mut own = Manner::of(features);
             let mut other = run(&own)?;
             while language == Language::Cuda && other.outcome == Outcome::Refused {
-                let more = cuda::unknown_types(&other.diagnostics, &own.unknown);
-                if more.is_empty() {
+                let more = missing::names(&other.diagnostics, &own.unknown);
+                if more.is_empty() || own.unknown.len() > MOST_UNKNOWN {
                     break;
                 }
+                let before = own.clone();
                 own.unknown.extend(more);
                 let mut again = run(&own)?;
-                again.diagnostics += &cuda::note_of_types(source, &own.unknown);
+                if missing::are_on_device(&again.diagnostics) {
+                    // What was said before names them as the source does.
+                    own = before;
+                    break;
+                }
+                again.diagnostics += &missing::note(source, &own.unknown);
                 again.file_lookups.append(&mut other.file_lookups);
                 other = again;
             }
@@ -383,7 +392,7 @@ fn arguments_of(source: &Path, options: &KernelOptions, manner: &Manner, overlay
     let mut arguments = vec!["-x".into(), language.clang_name().into()];
     arguments.extend(options.clang_arguments(language, manner.features));
     arguments.extend(KernelFile::is_hip(source).then(|| OsString::from("-D__HIPCC__=1")));
-    arguments.extend(manner.unknown.iter().map(|name| OsString::from(format!("-D{name}={}", cuda::UNKNOWN))));
+    arguments.extend(missing::arguments(&manner.unknown));
     if let Some(overlay) = overlay {
         arguments.extend(["-ivfsoverlay".into(), overlay.into()]);
     }

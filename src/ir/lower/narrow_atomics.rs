@@ -9,11 +9,14 @@ use crate::llvm::{Inst, Opcode, Type, View};
 /// `Environment` for the first one, with its place if debug information has it.
 pub fn refuse(view: View<'_>) -> Result<()> {
     let is_narrow = |ty: Type<'_>| ty.scalar().bits().is_some_and(|bits| bits < 32);
-    let all = view.instructions().into_iter();
-    let Some((inst, ty)) = all.filter_map(|inst| Some((inst, accessed(inst)?))).find(|(_, ty)| is_narrow(*ty)) else {
+    let all = view.instructions().into_iter().filter_map(|inst| Some((inst, accessed(inst)?)));
+    let narrow: Vec<_> = all.filter(|(_, ty)| is_narrow(*ty)).collect();
+    let location = |inst: Inst<'_>| inst.location().filter(|at| at.line > 0);
+    // What mutants add has no lines; the original beside it has.
+    let Some(&(inst, ty)) = narrow.iter().find(|(inst, _)| location(*inst).is_some()).or(narrow.first()) else {
         return Ok(());
     };
-    let place = match inst.location().filter(|at| at.line > 0) {
+    let place = match location(inst) {
         Some(at) => at.to_string(),
         None => format!("in `{}`", inst.function().name()),
     };

@@ -8,6 +8,7 @@
 #include "../cuda/instances.h"
 #include "../cuda/module.h"
 #include "../cuda/returns.h"
+#include "../cuda/unknown.h"
 #include "clang.h"
 
 #include <clang/AST/Attr.h>
@@ -182,6 +183,7 @@ protected:
       CI.getPreprocessor().addPPCallbacks(std::make_unique<MissingHeaders>(Missing));
       // Before code is made of a declaration.
       Both.insert(Both.begin(), std::make_unique<DeviceOnly>());
+      Both.insert(Both.begin(), kassay::cuda::unknownConsumer());
     }
     return std::make_unique<MultiplexConsumer>(std::move(Both));
   }
@@ -304,6 +306,9 @@ class Run {
     auto Files = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(llvm::vfs::getRealFileSystem(), Output.Lookups, Allowed);
     CI.createVirtualFileSystem(withHeaders(Files));
     CI.createDiagnostics();
+    // As after a call whose candidates were many: the next ones have few.
+    if (CI.getLangOpts().CUDA)
+      CI.getDiagnostics().overloadCandidatesShown(UINT_MAX);
     Early.FlushDiagnostics(CI.getDiagnostics());
     if (!Parsed)
       return Refused;
@@ -360,6 +365,10 @@ class Run {
     auto Module = llvm::cantFail(llvm::parseBitcodeFile(llvm::MemoryBufferRef(Bytes, "kernel"), Context));
     if (llvm::none_of(*Module, kassay::cuda::isKernel))
       return NoKernel;
+    if (kassay::cuda::containsUnknown(*Module)) {
+      llvm::errs() << kassay::cuda::UnknownOnDevice << "\n";
+      return Refused;
+    }
     for (llvm::Function &F : *Module)
       if (kassay::cuda::isKernel(F)) {
         kassay::cuda::markReturns(F, Compile.returns());

@@ -41,14 +41,16 @@ bool isArithmetic(StringRef Name) {
 
 /// Marks what a header's function computes and decides: the user wrote a call, in which there is nothing to cover or to
 /// mutate (`cfg::graph`). Calls of builtins and accesses to memory are what the user means by it, and the operators of
-/// the types of numbers are the user's arithmetic; of CUB's collectives, nothing is the user's but what they are given.
+/// the types of numbers are the user's arithmetic; of CUB's collectives and of products of matrices, nothing is the user's
+/// but what they are given.
 void markLibrary(Function &F) {
   std::string Name = demangle(F.getName());
   if (isArithmetic(Name))
     return;
   StringRef In = F.getName();
   bool IsMember = In.consume_front("_ZNK") || In.consume_front("_ZN");
-  bool IsWhole = IsMember && (In.starts_with("3cub") || In.starts_with("6hipcub"));
+  bool IsProduct = In.starts_with("6nvcuda4wmma") && In.contains("mma_sync");
+  bool IsWhole = IsMember && (In.starts_with("3cub") || In.starts_with("6hipcub") || IsProduct);
   LLVMContext &C = F.getContext();
   for (Instruction &I : instructions(F))
     if (IsWhole || (!isa<CallBase>(I) && !I.mayReadOrWriteMemory()))

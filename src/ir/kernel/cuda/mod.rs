@@ -5,6 +5,7 @@
 //! module into the form in which clang leaves OpenCL C, so that nothing after it knows of the language.
 
 pub mod headers;
+pub mod missing;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -144,28 +145,6 @@ pub fn note_of_search(source: &Path) -> String {
     )
 }
 
-/// The type that stands for those of libraries that are not there (`host_types.h`).
-pub const UNKNOWN: &str = "kassay_unknown";
-
-/// How names of types of CUDA's and others' interfaces for hosts begin.
-const OF_HOSTS: [&str; 14] =
-    ["cuda", "CU", "cu", "hip", "Nv", "NV", "nv", "EGL", "Vk", "GL", "ID3D", "D3D", "MPI_", "nccl"];
-
-/// The types of such interfaces that clang does not know, and that are not `known` to be unknown: functions of hosts
-/// name them, whose bodies are skipped.
-pub fn unknown_types(diagnostics: &str, known: &[String]) -> Vec<String> {
-    let named = diagnostics
-        .lines()
-        .filter_map(|line| line.split_once(" error: unknown type name '")?.1.split('\'').next().map(str::to_owned));
-    let is_of_host = |name: &String| OF_HOSTS.iter().any(|prefix| name.starts_with(prefix));
-    named.filter(|name| is_of_host(name) && !known.contains(name)).collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-/// Says which types were not there.
-pub fn note_of_types(source: &Path, names: &[String]) -> String {
-    format!("{NOTE}{}: types that are not there: {}\n", source.display(), names.join(", "))
-}
-
 /// The numbers of the instances that clang refuses.
 pub fn wrong_instances(error: &Error) -> BTreeSet<usize> {
     let text = error.to_string();
@@ -220,14 +199,6 @@ fn of_handle(name: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_types_of_hosts_may_be_unknown() {
-        let of = |text: &str| unknown_types(text, &["CUcontext".to_owned()]);
-        let text = "a.cu:1:2: error: unknown type name 'cudaLibXtDesc'\na.cu:3:2: error: unknown type name 'real'";
-        assert_eq!(of(text), ["cudaLibXtDesc"]);
-        assert!(of("a.cu:1:2: error: unknown type name 'CUcontext'; did you mean 'x'?").is_empty());
-    }
 
     #[test]
     fn functions_that_are_declared_only_are_named() {

@@ -484,7 +484,7 @@ constexpr Entry Table[] = {
 };
 
 bool instruction(const Command &I, Builder &At) {
-  for (ArrayRef<Entry> Entries : {ArrayRef(Table), memoryInstructions()})
+  for (ArrayRef<Entry> Entries : {ArrayRef(Table), memoryInstructions(), matrixInstructions()})
     for (const Entry &One : Entries)
       if (One.Name == I.Words[0])
         return One.Translate(Step(I, At));

@@ -74,4 +74,7 @@ struct Entry {
 /// Those that access memory, and those that synchronise.
 llvm::ArrayRef<Entry> memoryInstructions();
 
+/// Those of matrices that a warp shares.
+llvm::ArrayRef<Entry> matrixInstructions();
+
 } // namespace kassay::cuda::ptx

@@ -143,14 +143,15 @@ fn refuse_program_variables(module: &Module<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether a function reaches itself through calls.
-fn calls_itself(function: Function<'_>) -> bool {
+/// The call by which a function comes back to itself, perhaps through others.
+fn call_of_itself<'m>(function: Function<'m>) -> Option<Inst<'m>> {
     let mut known = Vec::new();
     let mut open = vec![function];
     while let Some(caller) = open.pop() {
-        for callee in caller.instructions().into_iter().filter_map(Inst::called_function) {
+        for (call, callee) in caller.instructions().into_iter().filter_map(|inst| Some((inst, inst.called_function()?)))
+        {
             if callee == function {
-                return true;
+                return Some(call);
             }
             if !known.contains(&callee) {
                 known.push(callee);
@@ -158,16 +159,17 @@ fn calls_itself(function: Function<'_>) -> bool {
             }
         }
     }
-    false
+    None
 }
 
 /// Checks that only the kernel has a body, and that it calls only what it may.
 fn check(module: &Module<'_>, entry: &str) -> Result<()> {
     for f in View::of(module).functions().into_iter().filter(|f| f.name() != entry) {
         let name = f.name();
-        if f.has_body() && calls_itself(f) {
-            return Err(Error::caller(format!("`{name}` cannot be inlined into the kernel: it calls itself"))
-                .help("OpenCL C forbids recursion (section 6.11 of OpenCL C 3.0); use a loop"));
+        if let Some(call) = call_of_itself(f).filter(|_| f.has_body()) {
+            let place = call.location().filter(|at| at.line > 0).map(|at| format!(" ({at})")).unwrap_or_default();
+            return Err(Error::caller(format!("`{name}` cannot be inlined into the kernel: it calls itself{place}"))
+                .help("kassay has no recursion, which OpenCL C forbids (section 6.11 of OpenCL C 3.0) and CUDA allows; use a loop"));
         }
         if f.has_body() {
             return Err(Error::caller(format!(

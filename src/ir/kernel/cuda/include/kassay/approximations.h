@@ -37,21 +37,3 @@ KASSAY_INNER double __ddiv_rn(double x, double y) { return x / y; }
 KASSAY_INNER double __drcp_rn(double x) { return 1.0 / x; }
 KASSAY_INNER double __dsqrt_rn(double x) { return sqrt(x); }
 KASSAY_INNER double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
-
-/* OpenCL has no other rounding of arithmetic. */
-#define KASSAY_OTHER_ROUNDING(R)                                                                                       \
-    __device__ float __fadd_##R(float, float) KASSAY_ABSENT("__fadd_" #R);                                             \
-    __device__ float __fsub_##R(float, float) KASSAY_ABSENT("__fsub_" #R);                                             \
-    __device__ float __fmul_##R(float, float) KASSAY_ABSENT("__fmul_" #R);                                             \
-    __device__ float __fdiv_##R(float, float) KASSAY_ABSENT("__fdiv_" #R);                                             \
-    __device__ float __frcp_##R(float) KASSAY_ABSENT("__frcp_" #R);                                                    \
-    __device__ float __fsqrt_##R(float) KASSAY_ABSENT("__fsqrt_" #R);                                                  \
-    __device__ float __fmaf_##R(float, float, float) KASSAY_ABSENT("__fmaf_" #R);                                      \
-    __device__ double __dadd_##R(double, double) KASSAY_ABSENT("__dadd_" #R);                                          \
-    __device__ double __dsub_##R(double, double) KASSAY_ABSENT("__dsub_" #R);                                          \
-    __device__ double __dmul_##R(double, double) KASSAY_ABSENT("__dmul_" #R);                                          \
-    __device__ double __ddiv_##R(double, double) KASSAY_ABSENT("__ddiv_" #R);                                          \
-    __device__ double __drcp_##R(double) KASSAY_ABSENT("__drcp_" #R);                                                  \
-    __device__ double __dsqrt_##R(double) KASSAY_ABSENT("__dsqrt_" #R);                                                \
-    __device__ double __fma_##R(double, double, double) KASSAY_ABSENT("__fma_" #R);
-KASSAY_OTHER_ROUNDING(rz) KASSAY_OTHER_ROUNDING(ru) KASSAY_OTHER_ROUNDING(rd)

@@ -49,6 +49,14 @@ enum BlockStoreAlgorithm {
     BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED
 };
 
+/* Values in such memory, which nothing constructs: it may be in a union. */
+template <typename T, int N, bool = __is_trivially_constructible(T)> struct __kassay_values { typedef T type[N]; };
+template <typename T, int N> struct __kassay_values<T, N, false> {
+    struct type {
+        alignas(T) unsigned char bytes[N * sizeof(T)];
+        KASSAY_CUB T &operator[](int i) { return ((T *)bytes)[i]; }
+    };
+};
 /* The memory of a collective: the program's, or the collective's own. */
 #define KASSAY_STORAGE(NAME, ...)                                                                                      \
     struct TempStorage { __VA_ARGS__ };                                                                                \
@@ -64,7 +72,7 @@ enum BlockStoreAlgorithm {
 template <typename T, int X, BlockReduceAlgorithm = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1, int = 0>
 struct BlockReduce {
     static constexpr int SIZE = X * Y * Z;
-    KASSAY_STORAGE(BlockReduce, T values[SIZE];)
+    KASSAY_STORAGE(BlockReduce, typename __kassay_values<T, SIZE>::type values;)
     /* Neighbours first, because an operator need not commute. */
     template <typename F> KASSAY_CUB T Reduce(T v, F f, int valid) {
         int rank = __kassay_thread();
@@ -90,7 +98,7 @@ struct BlockReduce {
 
 template <typename T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1, int = 0> struct BlockScan {
     static constexpr int SIZE = X * Y * Z;
-    KASSAY_STORAGE(BlockScan, T values[SIZE];)
+    KASSAY_STORAGE(BlockScan, typename __kassay_values<T, SIZE>::type values;)
     /* Returns what is before the thread's own value: nothing for the first one. */
     template <typename F> KASSAY_CUB T before(T v, F f, T &inclusive, T &total) {
         int rank = __kassay_thread();
@@ -268,7 +276,7 @@ struct BlockStore {
 
 template <typename T, int X, int N, bool = false, int Y = 1, int Z = 1, int = 0> struct BlockExchange {
     static constexpr int SIZE = X * Y * Z;
-    KASSAY_STORAGE(BlockExchange, T values[SIZE * N];)
+    KASSAY_STORAGE(BlockExchange, typename __kassay_values<T, SIZE * N>::type values;)
     static KASSAY_CUB int blocked(int i) { return __kassay_thread() * N + i; }
     static KASSAY_CUB int striped(int i) { return __kassay_thread() + i * SIZE; }
     static KASSAY_CUB int warp_striped(int i) { return __kassay_thread() / 32 * 32 * N + i * 32 + __kassay_thread() % 32; }
@@ -287,7 +295,7 @@ template <typename T, int X, int N, bool = false, int Y = 1, int Z = 1, int = 0>
 #define KASSAY_SCATTER(NAME, GET)                                                                                      \
     template <typename U, typename R> KASSAY_CUB void NAME(const T (&in)[N], U (&out)[N], R (&ranks)[N]) {             \
         for (int i = 0; i < N; i++) storage.values[ranks[i]] = in[i];                                                  \
-        __kassay_barrier(KASSAY_ALL_MEMORY);                                                                                               \
+        __kassay_barrier(KASSAY_ALL_MEMORY);                                                                           \
         for (int i = 0; i < N; i++) out[i] = storage.values[GET(i)];                                                   \
     }                                                                                                                  \
     template <typename R> KASSAY_CUB void NAME(T (&items)[N], R (&ranks)[N]) { NAME(items, items, ranks); }
@@ -335,6 +343,32 @@ struct BlockRadixSort {
         move(values, ranks);                                                                                           \
     }
     KASSAY_SORT(Sort, false) KASSAY_SORT(SortDescending, true)
+};
+
+/* What CUB says of lanes and warps, and its accesses with hints about caches, which change no value. */
+KASSAY_INNER unsigned LaneId() { return __kassay_lane(); }
+KASSAY_INNER unsigned WarpId() { return (unsigned)__kassay_thread() / 32; }
+KASSAY_INNER unsigned LaneMaskLt() { return (1u << __kassay_lane()) - 1; }
+KASSAY_INNER unsigned LaneMaskLe() { return (2u << __kassay_lane()) - 1; }
+KASSAY_INNER unsigned LaneMaskGt() { return ~LaneMaskLe(); }
+KASSAY_INNER unsigned LaneMaskGe() { return ~LaneMaskLt(); }
+enum CacheLoadModifier { LOAD_DEFAULT, LOAD_CA, LOAD_CG, LOAD_CS, LOAD_CV, LOAD_LDG, LOAD_VOLATILE };
+enum CacheStoreModifier { STORE_DEFAULT, STORE_WB, STORE_CG, STORE_CS, STORE_WT, STORE_VOLATILE };
+template <CacheLoadModifier = LOAD_DEFAULT, typename T> KASSAY_INNER T ThreadLoad(const T *p) { return *p; }
+template <CacheStoreModifier = STORE_DEFAULT, typename T> KASSAY_INNER void ThreadStore(T *p, T v) { *p = v; }
+template <int N, typename T> KASSAY_INNER T ShuffleIndex(T v, int lane, unsigned mask) { return __shfl_sync(mask, v, lane, N); }
+template <int N, typename T> KASSAY_INNER T ShuffleUp(T v, int delta, int first, unsigned mask) {
+    T other = __shfl_up_sync(mask, v, delta, N);
+    return (int)__kassay_lane() - delta < first ? v : other;
+}
+template <int N, typename T> KASSAY_INNER T ShuffleDown(T v, int delta, int last, unsigned mask) {
+    T other = __shfl_down_sync(mask, v, delta, N);
+    return (int)__kassay_lane() + delta > last ? v : other;
+}
+struct CachingDeviceAllocator {
+    template <typename... A> CachingDeviceAllocator(A &&...);
+    template <typename... A> cudaError_t DeviceAllocate(A &&...);
+    template <typename... A> cudaError_t DeviceFree(A &&...);
 };
 
 #define KASSAY_OF_DEVICE(NAME) template <typename... A> static cudaError_t NAME(A &&...) { return cudaSuccess; }

@@ -9,6 +9,7 @@
 #include <kassay/indices.h>
 #include <kassay/integers.h>
 #include <kassay/memory.h>
+#include <kassay/rounding.h>
 #include <kassay/simd.h>
 #include <kassay/synchronisation.h>
 #include <kassay/vectors.h>

@@ -7,6 +7,10 @@ struct kassay_unknown {
     template <typename T> kassay_unknown(const T &);
     template <typename T> operator T() const;
 };
+/* Their declarations in namespaces, which kassay gives where clang lacks them (missing.rs). */
+#ifdef KASSAY_MISSING
+KASSAY_MISSING
+#endif
 #include <kassay/vectors.h>
 
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorOutOfMemory =

@@ -34,13 +34,19 @@ template <typename... T> using __kassay_double = typename __kassay_if<(__kassay_
     M(asin, asin, 4) M(acos, acos, 4) M(atan, atan, 4) M(sinh, sinh, 4) M(cosh, cosh, 4) M(tanh, tanh, 4)              \
     M(asinh, asinh, 5) M(acosh, acosh, 5) M(atanh, atanh, 5) M(floor, floor, 5) M(ceil, ceil, 4) M(trunc, trunc, 5)    \
     M(round, round, 5) M(rint, rint, 4) M(nearbyint, rint, 4) M(fabs, fabs, 4) M(erf, erf, 3) M(erfc, erfc, 4)         \
-    M(tgamma, tgamma, 6) M(lgamma, lgamma, 6) M(logb, logb, 4)
+    M(lgamma, lgamma, 6) M(logb, logb, 4)
 #define KASSAY_BINARIES(M)                                                                                             \
     M(pow, pow, 3) M(atan2, atan2, 5) M(fmod, fmod, 4) M(hypot, hypot, 5) M(fmin, fmin, 4) M(fmax, fmax, 4)            \
     M(fdim, fdim, 4) M(copysign, copysign, 8) M(remainder, remainder, 9) M(nextafter, nextafter, 9)
 KASSAY_UNARIES(KASSAY_UNARY)
 KASSAY_BINARIES(KASSAY_BINARY)
 
+__device__ float tgammaf(float) KASSAY_COMPUTES("_Z6tgammaf");
+__device__ float tgamma(float) KASSAY_COMPUTES("_Z6tgammaf");
+__device__ double __kassay_tgamma(double) KASSAY_COMPUTES("_Z6tgammad");
+/* Of -0.0 it is -infinity, which libraries of OpenCL miss. */
+KASSAY_INNER double tgamma(double x) { return x == 0 ? copysign(__builtin_inf(), x) : __kassay_tgamma(x); }
+template <typename T> KASSAY_INNER __kassay_double<T> tgamma(T x) { return tgamma((double)x); }
 __device__ float fmaf(float, float, float) KASSAY_COMPUTES("_Z3fmafff");
 __device__ float fma(float, float, float) KASSAY_COMPUTES("_Z3fmafff");
 __device__ double fma(double, double, double) KASSAY_COMPUTES("_Z3fmaddd");
@@ -153,6 +159,7 @@ KASSAY_UNARIES(KASSAY_USING)
 KASSAY_BINARIES(KASSAY_USING)
 using ::abs; using ::fma; using ::frexp; using ::ilogb; using ::isfinite; using ::isinf; using ::isnan; using ::ldexp;
 using ::llrint; using ::llround; using ::lrint; using ::lround; using ::modf; using ::scalbn; using ::signbit;
+using ::tgamma; using ::tgammaf;
 } // namespace std
 
 #include <limits.h>

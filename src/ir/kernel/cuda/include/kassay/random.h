@@ -71,7 +71,24 @@ KASSAY_INNER float4 curand_log_normal4(__kassay_random *r, float mean, float dev
     float2 a = curand_log_normal2(r, mean, deviation), b = curand_log_normal2(r, mean, deviation);
     return float4{a.x, a.y, b.x, b.y};
 }
-__device__ unsigned curand_poisson(__kassay_random *, double) KASSAY_ABSENT("curand_poisson");
+/* Numbers multiplied until the product is small enough (Knuth), for large means in parts; as cuRAND does, those of very
+ * large ones are normal. */
+KASSAY_INNER unsigned curand_poisson(__kassay_random *r, double mean) {
+    if (mean > 4000) {
+        double v = floor(mean + sqrt(mean) * curand_normal_double(r) + 0.5);
+        return v > 0 ? (unsigned)v : 0;
+    }
+    unsigned count = 0;
+    for (double left = mean; left > 0; left -= 32) {
+        double least = exp(-(left < 32 ? left : 32)), product = curand_uniform_double(r);
+        for (; product > least; product *= curand_uniform_double(r)) count++;
+    }
+    return count;
+}
+KASSAY_INNER uint4 curand_poisson4(__kassay_random *r, double mean) {
+    unsigned x = curand_poisson(r, mean), y = curand_poisson(r, mean), z = curand_poisson(r, mean), w = curand_poisson(r, mean);
+    return uint4{x, y, z, w};
+}
 #define hiprand_init curand_init
 #define hiprand curand
 #define hiprand_uniform curand_uniform

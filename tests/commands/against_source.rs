@@ -104,8 +104,10 @@ fn floats_stored_as_bytes_are_compared_as_floats() -> TestResult {
 
 #[test]
 fn suites_leave_what_the_driver_makes_of_their_sources() -> TestResult {
-    // Every third: a kernel that differs is found by conformance's comparisons, too.
-    let suites = main_suites();
+    // Every third: a kernel that differs is found by conformance's comparisons, too. Lanes of warps that part are refused
+    // on devices of OpenCL.
+    let mut suites = main_suites();
+    suites.retain(|suite| !suite.ends_with("cuda_warp_stages/suite.toml"));
     let mut args = vec!["run", "--against-source", "--device", "opencl", "-j", "2"];
     args.extend(suites.iter().step_by(3).map(|suite| at(suite)));
     let result = json(&args, 0)?;

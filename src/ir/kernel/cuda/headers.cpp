@@ -39,22 +39,41 @@ bool isArithmetic(StringRef Name) {
   return At != StringRef::npos && Name.drop_front(At + strlen("operator")).find_first_of("+-*/%<>=!&|^~") == 0;
 }
 
+/// The value by which an instruction decides where to go on or what to take; null if it does not.
+Value *decides(const Instruction &I) {
+  if (const auto *Branch = dyn_cast<BranchInst>(&I))
+    return Branch->isConditional() ? Branch->getCondition() : nullptr;
+  if (const auto *Switch = dyn_cast<SwitchInst>(&I))
+    return Switch->getCondition();
+  const auto *Select = dyn_cast<SelectInst>(&I);
+  return Select ? const_cast<Value *>(Select->getCondition()) : nullptr;
+}
+
 /// Marks what a header's function computes and decides: the user wrote a call, in which there is nothing to cover or to
 /// mutate (`cfg::graph`). Calls of builtins and accesses to memory are what the user means by it, and the operators of
 /// the types of numbers are the user's arithmetic; of CUB's collectives and of products of matrices, nothing is the user's
 /// but what they are given.
 void markLibrary(Function &F) {
+  LLVMContext &C = F.getContext();
+  auto Mark = [&](Instruction &I) { I.setMetadata("kassay.library", MDNode::get(C, {})); };
   std::string Name = demangle(F.getName());
-  if (isArithmetic(Name))
+  if (isArithmetic(Name)) {
+    // How it is computed is not: the division of complex numbers scales them first.
+    for (Instruction &I : instructions(F))
+      if (Value *Decided = decides(I)) {
+        Mark(I);
+        if (auto *Condition = dyn_cast<Instruction>(Decided))
+          Mark(*Condition);
+      }
     return;
+  }
   StringRef In = F.getName();
   bool IsMember = In.consume_front("_ZNK") || In.consume_front("_ZN");
   bool IsProduct = In.starts_with("6nvcuda4wmma") && In.contains("mma_sync");
   bool IsWhole = IsMember && (In.starts_with("3cub") || In.starts_with("6hipcub") || IsProduct);
-  LLVMContext &C = F.getContext();
   for (Instruction &I : instructions(F))
     if (IsWhole || (!isa<CallBase>(I) && !I.mayReadOrWriteMemory()))
-      I.setMetadata("kassay.library", MDNode::get(C, {}));
+      Mark(I);
 }
 
 } // namespace

@@ -12,8 +12,10 @@ use kassay_run::exec::simulator::observation::{FaultKind, Simulation, Simulation
 use super::support::{fixtures, with_file, with_source};
 
 /// Fixtures with deliberate faults, or faults of their own: those of `positions` and `repair` are assertions about
-/// what arguments hold. Of `tiles` buffers are made too short: how far fragments of matrices reach is not inferred.
-const FAULTY: [&str; 6] = ["divergent_exit", "last_four", "opcodes", "positions", "repair", "tiles"];
+/// what arguments hold. Buffers of `bytes`, `instructions` and `tiles` are too short at first, and enlarged when a run
+/// shows it.
+const FAULTY: [&str; 8] =
+    ["bytes", "divergent_exit", "instructions", "last_four", "opcodes", "positions", "repair", "tiles"];
 
 /// Runs the generated launches of a kernel; returns the results by name.
 fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {

@@ -74,6 +74,8 @@ fn such_a_name_in_code_of_the_device_is_an_error() {
         let what = refusal(text);
         assert!(what.contains("identifier 'lib'") || what.contains("type name 'Unknown'"), "{text}: {what}");
     }
+    let what = refusal("__global__ void k(int *p) { *p = lib::Grid::cells(3); *p += Unknown::thing(3); }");
+    assert!(what.contains("identifier 'lib'") && !what.contains("kassay_unknown"), "{what}");
 }
 
 #[test]

@@ -346,6 +346,7 @@ impl<'o> Prepared<'o> {
         for features in fallbacks {
             let mut own = Manner::of(features);
             let mut other = run(&own)?;
+            let mut plain = None;
             while language == Language::Cuda && other.outcome == Outcome::Refused {
                 let more = missing::names(&other.diagnostics, &own.unknown);
                 if more.is_empty() || own.unknown.len() > MOST_UNKNOWN {
@@ -361,7 +362,14 @@ impl<'o> Prepared<'o> {
                 }
                 again.diagnostics += &missing::note(source, &own.unknown);
                 again.file_lookups.append(&mut other.file_lookups);
-                other = again;
+                plain.get_or_insert(std::mem::replace(&mut other, again));
+            }
+            // Complaints about what stands for a name do not say that it is missing.
+            let is_beside_the_point =
+                other.outcome == Outcome::Refused && missing::is_complained_of(&other.diagnostics);
+            if let Some(plain) = plain.filter(|_| is_beside_the_point) {
+                own = Manner::of(features);
+                other = Run { file_lookups: std::mem::take(&mut other.file_lookups), ..plain };
             }
             // Of refusals, the one with the fewest errors says what the kernel really lacks.
             let is_better = match other.outcome {

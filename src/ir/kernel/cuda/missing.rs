@@ -95,6 +95,11 @@ pub fn are_on_device(diagnostics: &str) -> bool {
     diagnostics.contains(ON_DEVICE)
 }
 
+/// Whether an error names what stands for the unknown types.
+pub fn is_complained_of(diagnostics: &str) -> bool {
+    diagnostics.lines().any(|line| line.contains("error: ") && line.contains(UNKNOWN))
+}
+
 /// The arguments by which clang takes the names as those of unknown types.
 pub fn arguments(names: &Names) -> Vec<OsString> {
     let plain = names.iter().filter(|name| !name.contains("::"));

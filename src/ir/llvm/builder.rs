@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::context::assert_not_erased;
 use super::debug::Location;
 use super::ffi;
 use super::handles::{Block, BuilderHandle, ContextHandle, Function, Inst, ModuleHandle, Type, Value};
@@ -160,9 +161,10 @@ impl<'m> Builder<'m> {
     /// one.
     ///
     /// # Panics
-    /// If it is in a block.
+    /// If it is in a block, or was erased.
     pub fn insert(&self, inst: Inst<'m>) {
         assert!(inst.try_block().is_none(), "{} is in a block already", inst.text());
+        assert_not_erased(inst);
         for operand in inst.operands() {
             self.assert_operand(operand);
         }

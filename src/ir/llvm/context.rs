@@ -1,6 +1,6 @@
 //! Contexts, and the instructions that were erased from their modules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -28,7 +28,7 @@ static ERASED: Mutex<BTreeMap<usize, Erased>> = Mutex::new(BTreeMap::new());
 /// Addresses of what a context owns.
 #[derive(Default)]
 struct Erased {
-    instructions: Vec<usize>,
+    instructions: BTreeSet<usize>,
     /// A block to which erased terminators lead.
     nowhere: Option<usize>,
 }
@@ -88,11 +88,28 @@ pub(super) fn bury<'m>(inst: Inst<'m>) {
             unsafe { ffi::LLVMSetOperand(inst.into(), index as u32, unbound) }
         }
     }
-    let address = inst.value().0.as_ptr() as usize;
     match erased().get_mut(&key(context)) {
-        Some(own) => own.instructions.push(address),
+        Some(own) => own.instructions.insert(address(inst)),
         None => panic!("{} is erased in a context that is not kassay's", inst.text()),
+    };
+}
+
+/// Checks that an instruction was not erased: what its context will free must not come into a module again, nor use
+/// what one owns.
+///
+/// # Panics
+/// If it was.
+pub(super) fn assert_not_erased(inst: Inst<'_>) {
+    // What stands in a block was not.
+    if inst.try_block().is_none() {
+        let known =
+            erased().get(&key(inst.ty().context())).is_some_and(|own| own.instructions.contains(&address(inst)));
+        assert!(!known, "{} was erased", inst.text());
     }
+}
+
+fn address(inst: Inst<'_>) -> usize {
+    inst.value().0.as_ptr() as usize
 }
 
 /// Returns what an erased instruction has in place of an operand that a module owns.

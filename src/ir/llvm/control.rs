@@ -1,6 +1,7 @@
 //! Control flow: branches, switches, phis, calls.
 
 use super::attributes::{AttributeIndex, Attributes};
+use super::context::assert_not_erased;
 use super::ffi::{self, CallConvention};
 use super::handles::{Block, Function, Inst, Type, Value};
 use super::narrow::{Call, Condition, ConditionalBranch, Phi, Switch, Terminator};
@@ -23,6 +24,7 @@ impl<'m> Inst<'m> {
         if let Some(own) = self.try_block() {
             assert_eq!(own.function(), block.function(), "a successor in another function");
         }
+        assert_not_erased(self);
         // SAFETY: the successor exists.
         unsafe { ffi::LLVMSetSuccessor(terminator, index, block) }
     }

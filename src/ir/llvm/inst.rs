@@ -2,7 +2,7 @@
 
 use super::Opcode;
 use super::builder::Builder;
-use super::context::bury;
+use super::context::{assert_not_erased, bury};
 use super::ffi;
 use super::handles::{Block, Function, Inst, Value};
 use super::narrow::*;
@@ -278,5 +278,6 @@ impl<'m> Inst<'m> {
         if let Some(module) = self.value().module() {
             assert!(value.fits(module), "{} is of another module", value.text());
         }
+        assert_not_erased(self);
     }
 }

@@ -333,6 +333,10 @@ fn erased_instructions_use_nothing_and_their_handles_stay_defined() {
     joined.replace_and_erase(int.int(3));
     assert!(joined.incoming().is_empty() && !named(view, "sum").is_used());
     assert!(complaint(|| joined.erase()).contains("in no block"));
+    builder.at_end(kernel(view).entry());
+    assert!(complaint(|| builder.insert(call)).contains("was erased"));
+    assert!(complaint(|| call.set_operand(0, call.operand(0))).contains("was erased"));
+    assert!(complaint(|| switch.set_successor(0, kernel(view).entry())).contains("was erased"));
     assert!(!module.to_string().contains("nowhere"));
     drop(builder);
     drop(module);

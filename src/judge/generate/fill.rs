@@ -163,6 +163,7 @@ fn permuted(i: u64, n: u64, seed: u64) -> u64 {
     (i.wrapping_mul(step % n.max(1)) + mix(seed, 2) % n) % n
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+/// The greatest common divisor.
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -47,15 +47,13 @@ impl<'m> Pass<'m> {
     /// Replaces `llvm.memcpy` and its relatives by declarations for the private address space.
     fn intrinsic(&self, call: Inst<'m>, callee: &str) -> PassResult<()> {
         let escapes = || Refusal::Escapes(format!("`{callee}`"));
-        // What follows in its name are the types over which it is overloaded.
-        let (base, overloaded): (_, &[u32]) = match callee.split('.').nth(1) {
-            Some("memcpy") if callee.starts_with("llvm.memcpy.inline.") => ("llvm.memcpy.inline", &[0, 1, 2]),
-            Some("memset") if callee.starts_with("llvm.memset.inline.") => ("llvm.memset.inline", &[0, 2]),
-            Some("memcpy") if callee.starts_with("llvm.memcpy.p") => ("llvm.memcpy", &[0, 1, 2]),
-            Some("memmove") if callee.starts_with("llvm.memmove.p") => ("llvm.memmove", &[0, 1, 2]),
-            Some("memset") if callee.starts_with("llvm.memset.p") => ("llvm.memset", &[0, 2]),
+        let overloaded: &[u32] = match callee.split('.').nth(1) {
+            Some("memcpy" | "memmove") => &[0, 1, 2],
+            Some("memset") => &[0, 2],
             _ => return Err(escapes()),
         };
+        // What follows in its name are the types over which it is overloaded, a pointer the first.
+        let base = callee.split(".p").next().unwrap_or(callee);
         let types: Vec<Type<'m>> = overloaded.iter().map(|i| self.made_private(call.operand(*i)).ty()).collect();
         self.replace(call, &self.view.intrinsic_name(base, &types));
         Ok(())

@@ -8,6 +8,7 @@ use kassay_model::interface::{ArgKind, Interface};
 use kassay_prove::program::{Definition, Kind, Op, Region, ValueId, signed};
 
 use crate::generate::access_summary::{Access, AccessSummary};
+use crate::generate::fill::gcd;
 use crate::generate::polynomial::{Atom, Id, Poly, id_of};
 
 /// The greatest constant that is taken for the width of a border.
@@ -32,8 +33,9 @@ pub(super) fn wholes(
         });
         let Some(element) = element.filter(|element| *element > 0) else { continue };
         for fact in summary.facts.blocks[access.block].iter().filter(|fact| !fact.is_equal) {
-            let steps = fact.lhs.0.iter().filter(|(product, _)| !product.is_empty()).map(|(_, n)| n.unsigned_abs());
-            let Some(whole) = steps.reduce(gcd).and_then(|n| i128::try_from(n).ok()) else { continue };
+            let steps = fact.lhs.0.iter().filter(|(product, _)| !product.is_empty());
+            let steps = steps.map(|(_, n)| u64::try_from(n.unsigned_abs()).unwrap_or(1));
+            let Some(whole) = steps.reduce(gcd).map(i128::from) else { continue };
             if !(2..=LARGEST_WHOLE).contains(&whole) {
                 continue;
             }
@@ -54,10 +56,6 @@ pub(super) fn wholes(
         }
     }
     found
-}
-
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Returns constants that are subtracted from the size of the launch, as widths of borders are.

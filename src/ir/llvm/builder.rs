@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use super::context::assert_not_erased;
 use super::debug::Location;
+use super::erased::assert_not_erased;
 use super::ffi;
 use super::handles::{Block, BuilderHandle, ContextHandle, Function, Inst, ModuleHandle, Type, Value};
 use super::text::name as c_name;

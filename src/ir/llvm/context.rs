@@ -1,14 +1,13 @@
 //! Contexts, and the instructions that were erased from their modules.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use inkwell::context::AsContextRef;
 use llvm_sys::core::{LLVMDeleteInstruction, LLVMModuleCreateWithNameInContext};
 
+use super::erased::{Erased, address, erased, key};
 use super::ffi;
 use super::handles::{Block, ContextHandle, Inst, ModuleHandle, Value};
 use super::narrow::GlobalValue;
@@ -21,21 +20,6 @@ use super::view::View;
 /// in no block and using nothing, until its context goes, which all handles are gone before.
 #[derive(Debug)]
 pub struct Context(inkwell::context::Context);
-
-/// By the addresses of the contexts that live.
-static ERASED: Mutex<BTreeMap<usize, Erased>> = Mutex::new(BTreeMap::new());
-
-/// Addresses of what a context owns.
-#[derive(Default)]
-struct Erased {
-    instructions: BTreeSet<usize>,
-    /// A block to which erased terminators lead.
-    nowhere: Option<usize>,
-}
-
-fn erased() -> MutexGuard<'static, BTreeMap<usize, Erased>> {
-    ERASED.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Context {
     /// Creates a context without modules.
@@ -94,24 +78,6 @@ pub(super) fn bury<'m>(inst: Inst<'m>) {
     };
 }
 
-/// Checks that an instruction was not erased: what its context will free must not come into a module again, nor use
-/// what one owns.
-///
-/// # Panics
-/// If it was.
-pub(super) fn assert_not_erased(inst: Inst<'_>) {
-    // What stands in a block was not.
-    if inst.try_block().is_none() {
-        let known =
-            erased().get(&key(inst.ty().context())).is_some_and(|own| own.instructions.contains(&address(inst)));
-        assert!(!known, "{} was erased", inst.text());
-    }
-}
-
-fn address(inst: Inst<'_>) -> usize {
-    inst.value().0.as_ptr() as usize
-}
-
 /// Returns what an erased instruction has in place of an operand that a module owns.
 fn stand_in<'m>(operand: Value<'m>, context: ContextHandle<'m>) -> Option<Value<'m>> {
     if operand.is_block() {
@@ -136,8 +102,4 @@ fn nowhere(context: ContextHandle<'_>) -> Block<'_> {
         own.nowhere = Some(block.0.as_ptr() as usize);
     }
     block
-}
-
-fn key(context: ContextHandle<'_>) -> usize {
-    context.0.as_ptr() as usize
 }

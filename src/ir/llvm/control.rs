@@ -1,7 +1,7 @@
 //! Control flow: branches, switches, phis, calls.
 
 use super::attributes::{AttributeIndex, Attributes};
-use super::context::assert_not_erased;
+use super::erased::assert_not_erased;
 use super::ffi::{self, CallConvention};
 use super::handles::{Block, Function, Inst, Type, Value};
 use super::narrow::{Call, Condition, ConditionalBranch, Phi, Switch, Terminator};

@@ -2,7 +2,8 @@
 
 use super::Opcode;
 use super::builder::Builder;
-use super::context::{assert_not_erased, bury};
+use super::context::bury;
+use super::erased::assert_not_erased;
 use super::ffi;
 use super::handles::{Block, Function, Inst, Value};
 use super::narrow::*;

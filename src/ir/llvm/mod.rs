@@ -45,6 +45,7 @@ mod constants;
 mod context;
 mod control;
 mod debug;
+mod erased;
 mod ffi;
 mod function;
 mod global;

@@ -125,7 +125,7 @@ pub fn lower(kernel: impl AsRef<Path>, open: &OpenOptions, options: &LowerOption
     let kernel_options = open.options_for(path)?;
     let loaded = compile::load(path, &kernel_options, options.coverage || options.mutants)?;
     let context = Context::create();
-    let mut file = KernelFile::parse(&context, &loaded)?;
+    let mut file = KernelFile::parse(&context, &loaded)?.for_host_program();
     let sources = build::sources_of(path).within(kernel_options.sandbox.clone());
     let mut names = match (&options.kernels[..], &open.entry) {
         ([], None) if !options.single => file.kernels.clone(),

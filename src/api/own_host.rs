@@ -388,7 +388,8 @@ fn unoptimised(code: DeviceCode) -> DeviceCode {
 /// Returns the kernel's arguments and the probe buffer.
 fn arguments(interface: &Interface) -> Vec<Arg> {
     let origin = |source: &ArgSource| match source {
-        ArgSource::Parameter => Origin::Parameter,
+        // A host program's pointers are addresses (`KernelFile::for_host_program`), so nothing is of the second kind.
+        ArgSource::Parameter | ArgSource::Element => Origin::Parameter,
         ArgSource::Member { parameter, offset, .. } => Origin::Member { parameter: *parameter, offset: *offset },
         ArgSource::Variable { initial, .. } => Origin::Variable {
             size: initial.len() as u64,

@@ -331,6 +331,8 @@ pub enum ArgSource {
         /// The path from the struct to the pointer.
         path: Vec<Step>,
     },
+    /// What the pointers at one place of a buffer's elements point to ([`Interface::indices`]).
+    Element,
     /// A program-scope variable in global memory (OpenCL C 2.0, 6.5.1), with its contents when the program is loaded.
     Variable {
         /// The contents when the program is loaded, with zeros in the place of addresses.
@@ -397,6 +399,11 @@ impl Arg {
         self.source == ArgSource::Parameter
     }
 
+    /// Returns whether tests give this by its own name among the kernel's arguments.
+    pub fn is_given(&self) -> bool {
+        matches!(self.source, ArgSource::Parameter | ArgSource::Element)
+    }
+
     /// Returns whether this is the buffer of a pointer in a struct.
     pub fn is_member(&self) -> bool {
         matches!(self.source, ArgSource::Member { .. })
@@ -452,12 +459,40 @@ pub struct Interface {
     pub sub_groups: SubGroups,
     /// Static `__local` variables of the kernel and of the functions that it calls.
     pub local_variables: Vec<LocalVariable>,
+    /// What stands in buffers for the pointers of the source.
+    pub indices: Vec<HeldIndex>,
+}
+
+/// Where a launch puts indices into a buffer for pointers, whose addresses it does not know: an integer of 64 bits in
+/// each element. -1 is a null pointer where pointers lead back into the same buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct HeldIndex {
+    /// Position of the buffer that holds them.
+    pub parameter: u32,
+    /// Where in an element of that buffer, in bytes.
+    pub offset: u64,
+    /// Position of the buffer that they lead into; it may be the same one.
+    pub into: u32,
+    /// By how many bytes an index steps: the size of what the pointer points to, or 1.
+    pub unit: u64,
+}
+
+impl HeldIndex {
+    /// Whether they lead to other elements of the buffer that holds them, as the links of a list do.
+    pub fn leads_back(&self) -> bool {
+        self.into == self.parameter
+    }
 }
 
 impl Interface {
     /// The kernel's parameters.
     pub fn parameters(&self) -> impl Iterator<Item = &Arg> {
         self.args.iter().filter(|a| a.is_parameter())
+    }
+
+    /// The arguments that tests give by their own names: the parameters, and what pointers in buffers point to.
+    pub fn given(&self) -> impl Iterator<Item = &Arg> {
+        self.args.iter().filter(|a| a.is_given())
     }
 
     /// Returns whether the user declares the type of an argument.

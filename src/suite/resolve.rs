@@ -342,7 +342,7 @@ impl Suite {
         let mut all = Vec::new();
         for arg in &interface.args {
             match &arg.source {
-                ArgSource::Parameter => {}
+                ArgSource::Parameter | ArgSource::Element => {}
                 ArgSource::Member { parameter, path, .. } => {
                     let Some((key, form)) = given.get(*parameter as usize) else { continue };
                     let Form::Fields(spec) = form else {
@@ -384,7 +384,7 @@ impl Suite {
         test: &'t TestSpec,
         interface: &Interface,
     ) -> Result<Vec<(&'t At<String>, &'t Form)>> {
-        let parameters: Vec<&Arg> = interface.parameters().collect();
+        let parameters: Vec<&Arg> = interface.given().collect();
         let mut given: Vec<Option<(&At<String>, &Form)>> = vec![None; parameters.len()];
         for (key, form) in &test.args {
             let by_name = parameters.iter().position(|a| a.name.as_deref() == Some(key.value.as_str()));
@@ -448,13 +448,13 @@ impl Suite {
     }
 
     fn unknown_argument(&self, key: &At<String>, interface: &Interface) -> Error {
-        let labels: Vec<String> = interface.parameters().map(Arg::label).collect();
+        let labels: Vec<String> = interface.given().map(Arg::label).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let error = self.source.error(&key.span, format!("`{}` has no argument `{}`", interface.name, key.value));
         if labels.is_empty() {
             return error.help("leave it out; this kernel takes no arguments");
         }
-        if interface.parameters().all(|arg| arg.name.is_none()) {
+        if interface.given().all(|arg| arg.name.is_none()) {
             let positions = labels.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(", ");
             return error.help(format!(
                 "the module has no names of arguments: declare them by [[arg]], as `kassay inspect KERNEL \

@@ -233,7 +233,7 @@ impl Writer<'_> {
         for (arg, value) in interface.args.iter().zip(&test.launch.args) {
             let value_text = match &arg.source {
                 ArgSource::Parameter if shared.is_some_and(|(position, _)| position == arg.position) => continue,
-                ArgSource::Parameter => self.argument(arg.position, test, interface)?,
+                ArgSource::Parameter | ArgSource::Element => self.argument(arg.position, test, interface)?,
                 // Written as part of its struct.
                 ArgSource::Member { .. } => continue,
                 ArgSource::Variable { initial, .. } => {

@@ -9,6 +9,7 @@ mod cuda_calls;
 mod cuda_libraries;
 mod front;
 mod golden;
+mod held_pointers;
 mod interleaving;
 mod site_agreement;
 mod spirv;

@@ -95,6 +95,7 @@ pub fn interface() -> Interface {
         sub_groups: SubGroups::Unused,
         uniform_groups: true,
         local_variables: Vec::new(),
+        indices: Vec::new(),
     }
 }
 

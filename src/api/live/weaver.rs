@@ -144,7 +144,7 @@ impl Weaves for Wanted {
         let folder = self.spool.join("code").join(name);
         let Compiled { path, open, loaded, texts } = Compiled::new(&self.open, &folder, code, files)?;
         let context = Context::create();
-        let file = KernelFile::parse(&context, &loaded)?;
+        let file = KernelFile::parse(&context, &loaded)?.for_host_program();
         let sources = build::sources_of(&path);
         let parts =
             Parts { file: &file, loaded: &loaded, sources: &sources, path: &path, open: &open, mcdc: self.mcdc };

@@ -6,6 +6,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::indices::BlockIndex;
+use crate::kernel::inlined::LIBRARY;
 use crate::llvm::{Block, DebugLocation, Function, Inst, IntPredicate, MetadataKind, Opcode, Value, View};
 
 impl BlockIndex {
@@ -79,10 +80,6 @@ pub struct InstInfo {
     /// Whether it is inlined code of a header that kassay brings or the system has ([`LIBRARY`]).
     pub is_of_library: bool,
 }
-
-/// The kind of metadata by which the front end of CUDA marks what a library's function computes and decides where it is
-/// inlined: the user wrote a call, which has no sites and no mutants within.
-pub const LIBRARY: &str = "kassay.library";
 
 /// The kinds of metadata that tell what code is.
 #[derive(Debug, Clone, Copy)]

@@ -155,8 +155,8 @@ impl DebugTypes {
         self.resolve_within(id, MAX_DEPTH, false)
     }
 
-    /// Like [`resolve`](Self::resolve), for what is passed by value: pointers in it become [`Type::Pointer`]; those
-    /// that they point to are opaque.
+    /// Like [`resolve`](Self::resolve), for what a launch gives, by value or in a buffer: pointers in it become
+    /// [`Type::Pointer`]; those that they point to are opaque.
     pub fn resolve_value(&self, id: u32) -> Option<Type> {
         self.resolve_within(id, MAX_DEPTH, true)
     }

@@ -6,6 +6,11 @@ use inkwell::module::Module;
 
 use crate::llvm::{Function, View};
 
+/// The kind of metadata by which the front end of CUDA marks what a library's function computes and decides where it is
+/// inlined, and kassay what it computes in the place of a pointer: the user wrote a call or a load, which has no sites
+/// and no mutants within.
+pub const LIBRARY: &str = "kassay.library";
+
 /// Kernels with more instructions than this after inlining are large: passes take seconds.
 pub const LARGE: u64 = 20_000;
 

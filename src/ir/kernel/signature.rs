@@ -52,6 +52,7 @@ fn interface_with(module: &Module, kernel: &str, debug: &DebugTypes) -> Result<I
         uniform_groups: reader.has_uniform_groups(),
         sub_groups: super::sub_groups::of(view, function),
         local_variables: local_variables(view, function),
+        indices: Vec::new(),
     })
 }
 
@@ -292,7 +293,7 @@ impl<'m> Reader<'m, '_> {
             None => (None, Evidence::Nothing),
         };
         if let Some(pointer) = debug_type {
-            let pointee = self.debug.pointee(pointer).and_then(|pointee| self.debug.resolve(pointee));
+            let pointee = self.debug.pointee(pointer).and_then(|pointee| self.debug.resolve_value(pointee));
             return known(pointee, Evidence::Recorded);
         }
         match written.strip_suffix('*').map(str::trim) {

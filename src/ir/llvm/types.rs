@@ -325,12 +325,24 @@ impl<'m> DataLayout<'m> {
     /// Returns the bytes that a `getelementptr` (an instruction or a constant) steps; `None` unless all of its indices
     /// are constants.
     pub fn constant_offset(self, gep: Value<'m>) -> Option<i64> {
+        self.offset(gep, |_| false)
+    }
+
+    /// Returns where in an element of `size` bytes a `getelementptr` leads from the start of one, if its variable
+    /// indices step by whole elements only.
+    pub fn offset_in_element(self, gep: Value<'m>, size: u64) -> Option<u64> {
+        let offset = self.offset(gep, |step| size > 0 && step.is_multiple_of(size))?;
+        offset.checked_rem_euclid(i64::try_from(size).ok()?)?.try_into().ok()
+    }
+
+    /// The bytes that a `getelementptr` steps by its constant indices; `None` if it has a variable one whose step
+    /// `is_left_out` does not take.
+    fn offset(self, gep: Value<'m>, is_left_out: impl Fn(u64) -> bool) -> Option<i64> {
         let mut ty = gep.gep_source()?;
         let mut offset = 0i64;
         for (i, index) in gep.operands().into_iter().skip(1).enumerate() {
-            let number = index.as_i64()?;
             if i > 0 && ty.is_struct() {
-                let field = u32::try_from(number).ok()?;
+                let field = u32::try_from(index.as_i64()?).ok()?;
                 offset = offset.checked_add(i64::try_from(self.field_offset(ty, field)).ok()?)?;
                 ty = ty.fields()[field as usize];
                 continue;
@@ -338,8 +350,12 @@ impl<'m> DataLayout<'m> {
             if i > 0 {
                 ty = ty.elements()?.0;
             }
-            let size = i64::try_from(self.element_size(ty)?).ok()?;
-            offset = offset.checked_add(number.checked_mul(size)?)?;
+            let size = self.element_size(ty)?;
+            match index.as_i64() {
+                Some(number) => offset = offset.checked_add(number.checked_mul(i64::try_from(size).ok()?)?)?,
+                None if is_left_out(size) => {}
+                None => return None,
+            }
         }
         Some(offset)
     }

@@ -16,6 +16,7 @@ use kassay_ir::instrument::coverage::CoveragePlan;
 use kassay_ir::instrument::layout::Slots;
 use kassay_ir::instrument::{lowering, marks, native};
 use kassay_ir::kernel::compile::{Format, Loaded};
+use kassay_ir::kernel::implicit::HeldPointers;
 use kassay_ir::kernel::precision::Precision;
 use kassay_ir::kernel::source::Sources;
 use kassay_ir::kernel::{
@@ -99,6 +100,8 @@ pub struct KernelFile<'c> {
     part: RefCell<Option<(usize, Module<'c>)>>,
     /// What the user declares of a kernel's interface.
     declared: Option<Declared>,
+    /// What pointers in buffers are.
+    held: HeldPointers,
 }
 
 /// Kernels in one part of a file: a kernel is extracted from a clone of its part, as clones of files with more than a
@@ -156,7 +159,14 @@ impl<'c> KernelFile<'c> {
             source: loaded.source.clone(),
             part: RefCell::default(),
             declared: None,
+            held: HeldPointers::Indices,
         })
+    }
+
+    /// The same for the user's own host program, which puts addresses into buffers.
+    #[must_use]
+    pub fn for_host_program(self) -> KernelFile<'c> {
+        KernelFile { held: HeldPointers::Addresses, ..self }
     }
 
     /// Returns a clone of the module, or of the part of it that has this kernel.
@@ -223,7 +233,7 @@ impl<'c> KernelFile<'c> {
             logical_operators::unfold(View::of(&module));
             canonical::verify(&module, "undoing what producers of SPIR-V did")?;
         }
-        implicit::append(&module, &mut interface, original)?;
+        implicit::append(&module, &mut interface, original, self.held)?;
         declared.map_or(Ok(()), |declared| declared.apply_implicit(&mut interface))?;
         Ok((module, interface))
     }

@@ -7,6 +7,8 @@ use kassay_model::interface::{Scalar, Type};
 use kassay_suite::scalar_layout::{self, Leaf};
 use serde::{Deserialize, Serialize};
 
+use super::held_indices::HeldIndices;
+
 /// A pattern that fills buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fill {
@@ -36,6 +38,8 @@ pub struct Filling {
     pub dictionary: Arc<[i128]>,
     /// Fixed contents: those of a program-scope variable.
     pub fixed: Option<Arc<Vec<u8>>>,
+    /// What stands for pointers in its elements.
+    pub held: Vec<HeldIndices>,
 }
 
 /// Returns a well-mixed number (the finaliser of splitmix64).
@@ -91,6 +95,10 @@ impl Filling {
         let start = out.len();
         for (lane, leaf) in (0u64..).zip(leaves) {
             out.resize(start + leaf.offset as usize, 0);
+            if let Some(held) = self.held.iter().find(|held| held.offset == leaf.offset) {
+                push(leaf.scalar, held.pattern.at(i), out);
+                continue;
+            }
             let number = i * leaves.len() as u64 + lane;
             if leaf.scalar.is_float() {
                 push_float(leaf.scalar, self.float(number), out);

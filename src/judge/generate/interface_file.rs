@@ -73,7 +73,7 @@ impl UserConstraints {
             ArgSource::Variable { initial, .. } => {
                 ArgConstraints { fuzz: false, value: Some(ArgValue::Buffer(Arc::clone(initial))), ..arg.clone() }
             }
-            ArgSource::Parameter | ArgSource::Member { .. } => arg.clone(),
+            ArgSource::Parameter | ArgSource::Member { .. } | ArgSource::Element => arg.clone(),
         };
         let args = interface.args.iter().map(of).collect();
         UserConstraints {

@@ -20,6 +20,7 @@ use super::buffer_growth::Guess;
 use super::dry_run::{self, DryRunArg, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
+use super::held_indices;
 use super::model::{Contents, KernelModel};
 use super::pitches::FEWEST_PLACES;
 
@@ -73,6 +74,8 @@ pub struct FittedPlan {
     /// Bytes of buffers and local memory, by position.
     sizes: Vec<u64>,
     images: ImageSides,
+    /// Bytes for what each pointer in a buffer points to.
+    apart: u64,
     /// A buffer would have to exceed [`BuildLimits::bytes`]; its size is capped there, so accesses overrun it.
     pub too_large: bool,
     /// Assumptions about sizes, as sentences.
@@ -173,8 +176,8 @@ impl<'m> LaunchBuilder<'m> {
         u64::try_from(most.max(0)).ok()
     }
 
-    /// Chooses how an argument is filled, by the role of its contents.
-    fn filling(&self, position: usize, plan: &LaunchPlan<'_>) -> Filling {
+    /// Chooses how an argument is filled, by the role of its contents; `apart`: see [`FittedPlan`].
+    fn filling(&self, position: usize, plan: &LaunchPlan<'_>, apart: u64) -> Filling {
         let arg = &self.model.interface.args[position];
         let ty = Self::element(arg);
         let items = plan.geometry.range.items();
@@ -208,9 +211,10 @@ impl<'m> LaunchBuilder<'m> {
         };
         let fixed = match &arg.source {
             ArgSource::Variable { initial, .. } => Some(Arc::clone(initial)),
-            ArgSource::Parameter | ArgSource::Member { .. } => None,
+            ArgSource::Parameter | ArgSource::Member { .. } | ArgSource::Element => None,
         };
-        Filling { ty, fill, seed: mix(plan.seed, seed_of), dictionary: self.dictionary.clone(), fixed }
+        let held = held_indices::of(&self.model.interface, &self.model.program, position, apart);
+        Filling { ty, fill, seed: mix(plan.seed, seed_of), dictionary: self.dictionary.clone(), fixed, held }
     }
 
     /// Returns the bytes of the narrowest access to a region.
@@ -265,7 +269,36 @@ impl<'m> LaunchBuilder<'m> {
 
     fn fit_with_images(&self, plan: &LaunchPlan<'_>, images: ImageSides) -> FittedPlan {
         let interface = &self.model.interface;
-        let fillings: Vec<Filling> = (0..interface.args.len()).map(|p| self.filling(p, plan)).collect();
+        let mut run = self.dry_run(plan, images, 0);
+        for apart in held_indices::sizes(interface) {
+            run = self.dry_run(plan, images, apart);
+            if run.2.wild == 0 {
+                break;
+            }
+        }
+        if run.0 > 0 {
+            run = self.dry_run(plan, images, held_indices::needed(interface, &run.2));
+        }
+        let (apart, fillings, report) = run;
+        let (mut sizes, mut notes, mut guesses, mut too_large) = (Vec::new(), Vec::new(), Vec::new(), false);
+        for (p, arg) in interface.args.iter().enumerate() {
+            let (size, note) = self.size(p, arg, plan, &report);
+            too_large |= size > self.limits.bytes;
+            let element = Self::element(arg).size().max(1);
+            let size = size.min(self.limits.bytes / element * element);
+            sizes.push(size);
+            notes.extend(note);
+            let Some(guess) = self.guess(p, arg, &fillings[p], &report) else { continue };
+            notes.extend((report.args[p].high > 0 || !guess.is_exact).then(|| guess.note(size)));
+            guesses.push(guess);
+        }
+        FittedPlan { report, sizes, images, apart, too_large, notes, guesses }
+    }
+
+    /// Runs a plan dry with `apart` bytes for what each pointer in a buffer points to, and returns these, too.
+    fn dry_run(&self, plan: &LaunchPlan<'_>, images: ImageSides, apart: u64) -> (u64, Vec<Filling>, Report) {
+        let interface = &self.model.interface;
+        let fillings: Vec<Filling> = (0..interface.args.len()).map(|p| self.filling(p, plan, apart)).collect();
         let contents: Vec<_> = fillings.iter().map(|f| |from, to| f.bytes(from, to)).collect();
         let values: Vec<Vec<u8>> =
             interface.args.iter().map(|a| assign::bytes(self.model, a.position, &plan.scalars)).collect();
@@ -284,24 +317,15 @@ impl<'m> LaunchBuilder<'m> {
         let setup = Setup {
             range: plan.geometry.resolved(),
             args: &dry_run_args,
+            apart,
             asks_sizes: self.asks_sizes,
             budget: self.limits.instructions,
             end: self.limits.end,
         };
         let report = dry_run::run(&self.model.program, &setup);
-        let (mut sizes, mut notes, mut guesses, mut too_large) = (Vec::new(), Vec::new(), Vec::new(), false);
-        for (p, arg) in interface.args.iter().enumerate() {
-            let (size, note) = self.size(p, arg, plan, &report);
-            too_large |= size > self.limits.bytes;
-            let element = Self::element(arg).size().max(1);
-            let size = size.min(self.limits.bytes / element * element);
-            sizes.push(size);
-            notes.extend(note);
-            let Some(guess) = self.guess(p, arg, &fillings[p], &report) else { continue };
-            notes.extend((report.args[p].high > 0 || !guess.is_exact).then(|| guess.note(size)));
-            guesses.push(guess);
-        }
-        FittedPlan { report, sizes, images, too_large, notes, guesses }
+        drop(dry_run_args);
+        drop(contents);
+        (apart, fillings, report)
     }
 
     /// Returns a guess, if only the dry run determines how large the argument has to be.
@@ -411,7 +435,9 @@ impl<'m> LaunchBuilder<'m> {
             }
             let value = match &arg.kind {
                 ArgKind::Value(_) => ArgValue::Value(assign::bytes(self.model, arg.position, &plan.scalars)),
-                ArgKind::Buffer { .. } => ArgValue::Buffer(Arc::new(self.filling(p, plan).bytes(0, fitted.sizes[p]))),
+                ArgKind::Buffer { .. } => {
+                    ArgValue::Buffer(Arc::new(self.filling(p, plan, fitted.apart).bytes(0, fitted.sizes[p])))
+                }
                 ArgKind::Local { .. } => ArgValue::Local(fitted.sizes[p]),
                 ArgKind::Image(kind) if *kind != ImageKind::Other => self.image(arg, *kind, plan, fitted),
                 ArgKind::Sampler => ArgValue::Sampler {
@@ -452,6 +478,7 @@ impl<'m> LaunchBuilder<'m> {
             seed: mix(plan.seed, arg.position.into()),
             dictionary: self.dictionary.clone(),
             fixed: None,
+            held: Vec::new(),
         };
         let texels = filling.bytes(0, width * height * depth * 16);
         let format = ImageFormat { channel_order: "RGBA".to_owned(), channel_type: channel_type.to_owned() };

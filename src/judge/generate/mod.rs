@@ -33,6 +33,7 @@ pub mod fuzz;
 mod genotype;
 mod geometry;
 mod group_sizes;
+mod held_indices;
 mod id_uses;
 mod input_mutations;
 mod input_to_state;

@@ -36,7 +36,14 @@ fn resize(program: &Program, interface: &Interface, launch: &mut Launch, end: st
         .collect();
     let report = dry_run::run(
         program,
-        &Setup { range: launch.range.decided(), args: &dry_run_args, asks_sizes: true, budget: BUDGET, end: Some(end) },
+        &Setup {
+            range: launch.range.decided(),
+            args: &dry_run_args,
+            apart: 0,
+            asks_sizes: true,
+            budget: BUDGET,
+            end: Some(end),
+        },
     );
     drop(dry_run_args);
     drop(contents);

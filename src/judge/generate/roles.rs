@@ -81,7 +81,14 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
             match &arg.kind {
                 ArgKind::Buffer { element, .. } => {
                     model.role = buffer_role(&summary, arg.position);
-                    model.contents = content_roles::find(&summary, arg.position);
+                    let held = interface.indices.iter().find(|index| index.parameter == arg.position);
+                    model.contents = match held {
+                        Some(held) => {
+                            let target = Region::Argument(held.into);
+                            Contents::Indices { target, scale: 1, distinct: true, room: None }
+                        }
+                        None => content_roles::find(&summary, arg.position),
+                    };
                     model.is_counter = atomic_counters::is_counter(&summary, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
                     let found = buffer_lengths::of(&summary, arg.position, size);

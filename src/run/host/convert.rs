@@ -83,7 +83,7 @@ struct Conversion<'a> {
 
 impl Conversion<'_> {
     fn run(&mut self) -> Step<Converted> {
-        if !self.launch.indirect.is_empty() {
+        if !self.launch.indirect.is_empty() || !self.interface.indices.is_empty() {
             return Err(INDIRECT);
         }
         let range = range(self.launch)?;
@@ -102,7 +102,7 @@ impl Conversion<'_> {
                 },
                 // What it held before is not known; mostly it is what its initialiser says.
                 ArgSource::Variable { initial, .. } => ArgValue::Buffer(Arc::clone(initial)),
-                ArgSource::Member { .. } => return Err(INDIRECT),
+                ArgSource::Member { .. } | ArgSource::Element => return Err(INDIRECT),
             };
             args.push(value);
         }

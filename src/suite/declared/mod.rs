@@ -166,7 +166,10 @@ impl Declared {
             let named = entry.value.name.as_ref().filter(|name| name.value != arg.label());
             if let Some(name) = named {
                 let what = format!("the name of this argument is `{}`, not `{}`", arg.label(), name.value);
-                return Err(self.source.error(&name.span, what).help("it follows from the struct: correct it"));
+                return Err(self
+                    .source
+                    .error(&name.span, what)
+                    .help("it follows from what holds the pointer: correct it"));
             }
             self.apply_arg(&ArgEntry { name: None, ..entry.value.clone() }, arg)?;
         }

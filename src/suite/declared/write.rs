@@ -33,8 +33,8 @@ pub fn tables(interface: &Interface) -> String {
     for arg in &interface.args {
         match arg.source {
             ArgSource::Parameter => out += &tables.arg(arg),
-            // It follows from the struct.
-            ArgSource::Member { .. } => {}
+            // It follows from the struct, or from the buffer.
+            ArgSource::Member { .. } | ArgSource::Element => {}
             ArgSource::Variable { .. } => out += &tables.variable(arg),
         }
     }

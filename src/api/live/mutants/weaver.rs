@@ -123,7 +123,7 @@ impl Weaves for Kernels {
         let folder = self.spool.join("code").join(name);
         let compiled = Compiled::new(&self.open, &folder, code, files)?;
         let context = Context::create();
-        let file = KernelFile::parse(&context, &compiled.loaded)?;
+        let file = KernelFile::parse(&context, &compiled.loaded)?.for_host_program();
         let sources = build::sources_of(&compiled.path);
         let form = Form { spool: &self.spool, selection, name, compiled: &compiled, file, sources };
         let (mut seconds, mut comparable) = (BTreeMap::new(), BTreeMap::new());

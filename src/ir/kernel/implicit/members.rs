@@ -25,11 +25,11 @@ pub fn note_sharing(kernel: Function<'_>, positions: &BTreeSet<u32>) {
 }
 
 /// A pointer inside a type.
-struct PointerMember<'t> {
-    path: Vec<Step>,
-    offset: u64,
-    name: &'t str,
-    pointee: Option<&'t Type>,
+pub(super) struct PointerMember<'t> {
+    pub(super) path: Vec<Step>,
+    pub(super) offset: u64,
+    pub(super) name: &'t str,
+    pub(super) pointee: Option<&'t Type>,
 }
 
 /// Adds a parameter for each pointer to global or constant memory in the structs that the kernel takes by value.
@@ -37,8 +37,7 @@ struct PointerMember<'t> {
 pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
     for position in 0..interface.args.len() {
         let ArgKind::Value(ty) = &interface.args[position].kind else { continue };
-        let mut found = Vec::new();
-        collect(ty, &mut Vec::new(), 0, &mut found);
+        let found = pointers(ty);
         if found.is_empty() {
             continue;
         }
@@ -82,14 +81,20 @@ pub fn append(module: &Module<'_>, interface: &mut Interface) -> Result<()> {
             append_parameters(kernel, position as u32, ty, &spaces, &added);
         }
         if let ArgKind::Value(ty) = &mut interface.args[position].kind {
-            unsupported.iter().for_each(|path| make_opaque(ty, path));
+            unsupported.iter().for_each(|path| replace_pointer(ty, path, &opaque));
         }
         interface.args.extend(added);
     }
     Ok(())
 }
 
-/// Collects the pointers inside a type. Those in unions are ignored, because they may be something else.
+/// Returns the pointers inside a type. Those in unions are ignored, because they may be something else.
+pub(super) fn pointers(ty: &Type) -> Vec<PointerMember<'_>> {
+    let mut found = Vec::new();
+    collect(ty, &mut Vec::new(), 0, &mut found);
+    found
+}
+
 fn collect<'t>(ty: &'t Type, path: &mut Vec<Step>, offset: u64, found: &mut Vec<PointerMember<'t>>) {
     match ty {
         Type::Pointer { name, pointee } => {
@@ -123,7 +128,7 @@ fn has_pointer(ty: &Type) -> bool {
 }
 
 /// The path to a member in OpenCL C's notation: `.inner.p[1]`.
-fn member_path(path: &[Step]) -> String {
+pub(super) fn member_path(path: &[Step]) -> String {
     let step = |s: &Step| match s {
         Step::Field(name) => format!(".{name}"),
         Step::Index(i) => format!("[{i}]"),
@@ -131,24 +136,27 @@ fn member_path(path: &[Step]) -> String {
     path.iter().map(step).collect()
 }
 
-/// Makes the pointer at the end of `path` opaque; in an array, those of all elements.
-fn make_opaque(ty: &mut Type, path: &[Step]) {
+/// Makes the pointer at the end of `path` what `new` makes of it; in an array, those of all elements.
+pub(super) fn replace_pointer(ty: &mut Type, path: &[Step], new: &impl Fn(&Type) -> Type) {
     match (ty, path) {
-        (Type::Array(element, _), [Step::Index(_), rest @ ..]) => make_opaque(element, rest),
+        (Type::Array(element, _), [Step::Index(_), rest @ ..]) => replace_pointer(element, rest, new),
         (Type::Struct(s), [Step::Field(name), rest @ ..]) => {
             if let Some(field) = s.fields.iter_mut().find(|f| f.name == *name) {
-                make_opaque(&mut field.ty, rest);
+                replace_pointer(&mut field.ty, rest, new);
             }
         }
-        (ty @ Type::Pointer { .. }, []) => {
-            *ty = Type::Opaque { name: ty.name(), size: ty.size() };
-        }
+        (ty @ Type::Pointer { .. }, []) => *ty = new(ty),
         _ => {}
     }
 }
 
+/// What stays of a pointer of which no launch can say where it leads.
+pub(super) fn opaque(pointer: &Type) -> Type {
+    Type::Opaque { name: pointer.name(), size: pointer.size() }
+}
+
 /// Returns the address spaces of the pointers in a type, by offset in bytes.
-fn spaces<'m>(ty: llvm::Type<'m>, layout: DataLayout<'m>) -> HashMap<u64, AddressSpace> {
+pub(super) fn spaces<'m>(ty: llvm::Type<'m>, layout: DataLayout<'m>) -> HashMap<u64, AddressSpace> {
     let mut all = HashMap::new();
     walk(ty, layout, 0, &mut all);
     all
@@ -175,7 +183,7 @@ fn walk<'m>(ty: llvm::Type<'m>, layout: DataLayout<'m>, offset: u64, all: &mut H
 
 /// Makes loads of pointers of loads of numbers that become nothing but pointers, as optimisers write those of members:
 /// where a pointer comes from is known of pointers only.
-fn load_as_pointers(view: View<'_>) {
+pub(super) fn load_as_pointers(view: View<'_>) {
     let builder = view.builder();
     for load in view.instructions().into_iter().filter(|inst| inst.is(Opcode::LLVMLoad)) {
         let casts = load.value().user_instructions();

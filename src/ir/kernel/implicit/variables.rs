@@ -1,6 +1,5 @@
 //! Turns program-scope variables in global memory into parameters, and CUDA's dynamic shared memory.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use inkwell::module::Module;
@@ -8,12 +7,12 @@ use kassay_base::error::{Error, Result};
 use kassay_model::interface::{Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, Interface, Type};
 
 use super::addresses::{self, Contents};
+use super::placeholders::{Parameter, add_parameter};
 use crate::kernel::builtins::SPIRV_BUILT_IN;
-use crate::kernel::constant_uses;
 use crate::kernel::debug_types::DebugTypes;
 use crate::kernel::signature::{is_dynamic, signless, unscoped};
 use crate::kernel::{ir_types, parameters};
-use crate::llvm::{DataLayout, Function, Global, Inst, Linkage, TypeKind, Value, View};
+use crate::llvm::{DataLayout, Function, Global, Linkage, TypeKind, Value, View};
 
 /// The largest supported variable, in bytes.
 const MAX_VARIABLE_BYTES: u64 = 1 << 30;
@@ -77,7 +76,7 @@ fn turn<'m>(
     let position = interface.args.len() as u32;
     let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));
     let is_const = variable.is_constant() || has_addresses;
-    let parameter = Parameter { label: &label, type_name: &type_name, space: AddressSpace::Global };
+    let parameter = Parameter { label: &label, type_name: &type_name, space: AddressSpace::Global, own: None };
     add_parameter(view, &interface.name, variable, parameter)?;
     // A pointer to const may be cast; this memory is what no kernel may write.
     let space = if is_const { AddressSpace::Constant } else { AddressSpace::Global };
@@ -146,7 +145,7 @@ pub fn append_dynamic(module: &Module<'_>, interface: &mut Interface, wanted: Op
         let element = ir_types::from_ir(variable.value_type(), view.layout()).map(innermost_element);
         let type_name = element.as_ref().map_or_else(|| "void*".to_owned(), |t| format!("{}*", t.name()));
         let position = interface.args.len() as u32;
-        let parameter = Parameter { label: &label, type_name: &type_name, space: AddressSpace::Local };
+        let parameter = Parameter { label: &label, type_name: &type_name, space: AddressSpace::Local, own: None };
         add_parameter(view, &interface.name, variable, parameter)?;
         let evidence = element.as_ref().map_or(Evidence::Nothing, signless);
         let kind = ArgKind::Local { element };
@@ -226,67 +225,4 @@ fn write<'m>(value: Value<'m>, layout: DataLayout<'m>, out: &mut [u8]) -> Option
         }
         _ => None,
     }
-}
-
-/// Returns whether a value is a constant that nothing uses but others such.
-fn is_dead(value: Value<'_>) -> bool {
-    value.as_instruction().is_none() && !value.is_global() && value.users().into_iter().all(is_dead)
-}
-
-/// A parameter in the place of a variable.
-#[derive(Clone, Copy)]
-struct Parameter<'a> {
-    label: &'a str,
-    type_name: &'a str,
-    space: AddressSpace,
-}
-
-/// Turns a variable into a parameter of the kernel and of every helper that uses it or calls one that does.
-fn add_parameter<'m>(view: View<'m>, kernel: &str, variable: Global<'m>, parameter: Parameter<'_>) -> Result<()> {
-    let Parameter { label, type_name, space } = parameter;
-    let only_variable = HashMap::from([(variable.value(), variable.value())]);
-    let uses = |f: &Function<'m>| {
-        let mut all = f.instructions().into_iter().flat_map(Inst::operands);
-        all.any(|operand| constant_uses::depends_on(operand, &only_variable))
-    };
-    let functions: Vec<Function<'m>> = view.functions().into_iter().filter(|f| f.has_body()).collect();
-    let mut needs: HashSet<String> = functions.iter().filter(|f| uses(f)).map(|f| f.name()).collect();
-    needs.insert(kernel.to_owned());
-    let callees = |f: &Function<'m>| -> Vec<String> { f.instructions().into_iter().filter_map(Inst::callee).collect() };
-    let calls: Vec<(String, Vec<String>)> = functions.iter().map(|f| (f.name(), callees(f))).collect();
-    while let Some(more) = calls.iter().find(|(f, all)| !needs.contains(f) && all.iter().any(|c| needs.contains(c))) {
-        needs.insert(more.0.clone());
-    }
-    let affected: Vec<Function<'m>> = functions.into_iter().filter(|f| needs.contains(&f.name())).collect();
-    if let Some(f) = affected.iter().find(|f| f.name() != kernel && !parameters::only_called(**f)) {
-        return Err(Error::caller(format!(
-            "the kernel takes the address of the function `{}`, which uses the program-scope variable `{label}`",
-            f.name()
-        ))
-        .help("OpenCL C has no pointers to functions; call the function itself"));
-    }
-    let ty = view.pointer_type(space);
-    let mut extended = Vec::new();
-    for old in affected {
-        let new = parameters::append(old, ty, label);
-        if new.function.name() == kernel {
-            parameters::describe(new.function, label, type_name, space);
-        }
-        constant_uses::replace(new.function, &HashMap::from([(variable.value(), new.parameter)]))?;
-        extended.push(new);
-    }
-    for new in extended {
-        // SAFETY: handles of old functions and of calls end with the loops above; a caller of a function that needs
-        // the variable needs it too, and has it as the last parameter.
-        unsafe { new.replace_old(Function::last_param) };
-    }
-    let users = variable.users();
-    if users.into_iter().all(is_dead) {
-        // SAFETY: what is left of its uses are constants that nothing uses, and no handle of one is kept.
-        unsafe {
-            variable.value().replace_constant(variable.ty().poison());
-            variable.delete();
-        }
-    }
-    Ok(())
 }

@@ -285,6 +285,7 @@ fn set_contents(condition: &Condition, model: &KernelModel, launch: &mut Launch,
                         seed,
                         dictionary: Arc::default(),
                         fixed: None,
+                        held: Vec::new(),
                     };
                     elements = decoded(scalar, &all.bytes(0, count * scalar.size()));
                 }

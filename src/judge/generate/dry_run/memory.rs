@@ -60,6 +60,10 @@ pub struct Allocation<'a> {
     /// Its fixed size in bytes; without one, it grows.
     pub limit: Option<u64>,
     pub contents: Option<&'a ContentsFn<'a>>,
+    /// The bytes of each of its parts, if pointers in buffers lead to the beginnings of such; else 0.
+    pub part: u64,
+    /// End of the access that goes farthest into a part.
+    pub high_in_part: u64,
     /// End of the farthest access, and the lowest offset if it is negative.
     pub high: u64,
     pub low: i64,
@@ -95,6 +99,8 @@ impl<'a> Allocation<'a> {
             pages: Vec::new(),
             limit,
             contents: None,
+            part: 0,
+            high_in_part: 0,
             high: 0,
             low: 0,
             read: false,
@@ -166,6 +172,9 @@ impl<'a> Allocation<'a> {
         };
         let end = start.checked_add(size).filter(|end| *end <= FARTHEST)?;
         self.high = self.high.max(end);
+        if let Some(in_part) = start.checked_rem(self.part) {
+            self.high_in_part = self.high_in_part.max(in_part + size);
+        }
         if self.limit.is_some_and(|limit| end > limit) {
             return None;
         }

@@ -38,6 +38,8 @@ pub enum DryRunArg<'a> {
 pub struct Setup<'a> {
     pub range: ResolvedRange,
     pub args: &'a [DryRunArg<'a>],
+    /// Bytes for what each pointer in a buffer points to; 0 if there are no such pointers.
+    pub apart: u64,
     /// Whether the kernel queries image sizes.
     pub asks_sizes: bool,
     /// Instructions in total; a single work-item gets an eighth of them.
@@ -51,6 +53,8 @@ pub struct Setup<'a> {
 pub struct RegionUse {
     /// End of the farthest access, in bytes from the start of the region.
     pub high: u64,
+    /// End of the access that goes farthest into a part of [`Setup::apart`] bytes, from the start of the part.
+    pub high_in_part: u64,
     /// The lowest offset in bytes, if it is negative.
     pub low: i64,
     pub read: bool,
@@ -117,6 +121,7 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
             alloc.contents = Some(*contents);
         }
         alloc.is_shared = matches!(arg, DryRunArg::Buffer(_) | DryRunArg::Local);
+        alloc.part = setup.apart;
         allocations.push(alloc);
     }
     for variable in &program.variables {
@@ -148,7 +153,14 @@ pub fn run(program: &Program, setup: &Setup<'_>) -> Report {
     let uses: Vec<RegionUse> = run
         .allocations
         .iter()
-        .map(|b| RegionUse { high: b.high, low: b.low, read: b.read, written: b.written, conflicts: b.conflicts })
+        .map(|b| RegionUse {
+            high: b.high,
+            high_in_part: b.high_in_part,
+            low: b.low,
+            read: b.read,
+            written: b.written,
+            conflicts: b.conflicts,
+        })
         .collect();
     Report {
         args: uses[..args].to_vec(),

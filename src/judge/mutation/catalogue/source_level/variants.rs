@@ -41,14 +41,15 @@ pub fn make(
     }
     let args = &original.interface.args;
     let sources = || args.iter().map(|arg| &arg.source);
-    // Types are read only where pointers in structs become parameters.
-    let lines_only = !sources().any(|source| matches!(source, ArgSource::Member { .. }));
+    // Types are read only where pointers in structs and buffers become parameters or indices.
+    let has_indices = !original.interface.indices.is_empty();
+    let lines_only = !has_indices && !sources().any(|source| matches!(source, ArgSource::Member { .. }));
     let compiled = variants::compile(loaded, options, &edited, lines_only, jobs)?;
     let parts = Parts::of(&original.module);
     // No parameter of CUDA is in shared memory: that is dynamic memory.
     let is_local = |arg: &Arg| matches!(arg.kind, ArgKind::Local { .. });
     let has_dynamic = options.language(&loaded.source) == Language::Cuda && args.iter().any(is_local);
-    let has_implicit = has_dynamic || sources().any(|source| *source != ArgSource::Parameter);
+    let has_implicit = has_dynamic || has_indices || sources().any(|source| *source != ArgSource::Parameter);
     let reader = Reader { args, loaded, entry: &original.entry, has_implicit, original: &parts };
     let next = AtomicUsize::new(0);
     let worker = || -> Result<Vec<(usize, Made)>> {

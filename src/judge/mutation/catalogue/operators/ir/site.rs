@@ -2,6 +2,7 @@
 
 use kassay_ir::instrument::mutants::{Edit, Expr, Place, Slot};
 use kassay_ir::kernel::builtins::demangle;
+use kassay_ir::kernel::inlined::LIBRARY;
 use kassay_ir::llvm::{Inst, IntPredicate, Opcode, RealPredicate, Type, Value};
 
 use super::super::super::control::effects::bodies;
@@ -23,7 +24,8 @@ pub struct Site<'a> {
 pub fn sites<'a>(subject: &Subject<'a>, wants: impl Fn(Inst<'a>) -> bool) -> Vec<Site<'a>> {
     let mut all = Vec::new();
     for body in bodies(subject) {
-        for (place, inst) in body.instructions().filter(|(_, inst)| wants(*inst)) {
+        let is_of_library = |inst: Inst<'_>| inst.metadata(inst.function().view().metadata_kind(LIBRARY)).is_some();
+        for (place, inst) in body.instructions().filter(|(_, inst)| wants(*inst) && !is_of_library(*inst)) {
             let range = text::spot(body.location(place), 0);
             all.push(Site { place, inst, function: &body.sites.cfg.function, range });
         }

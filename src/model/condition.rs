@@ -74,6 +74,8 @@ pub enum Condition {
     Rising(IndexBuffer),
     /// No two elements are equal.
     Distinct(IndexBuffer),
+    /// What its pointers point to does not overlap.
+    Apart(IndexBuffer),
     /// Both are the same.
     Equal(Quantity, Quantity),
     /// They are not the same.
@@ -237,6 +239,8 @@ impl Condition {
                 elements.sort_unstable();
                 elements.windows(2).all(|pair| pair[0] != pair[1])
             }
+            // How much each points to is not known.
+            Condition::Apart(_) => return None,
             Condition::Equal(a, b) => value(a)? == value(b)?,
             Condition::Different(a, b) => value(a)? != value(b)?,
             Condition::OneWorkItem => {
@@ -297,6 +301,7 @@ impl Condition {
             Condition::Rising(_) => 50,
             Condition::Within(..) => 51,
             Condition::Distinct(_) => 52,
+            Condition::Apart(_) => 53,
             Condition::PowerOfTwo(a) => 54 + a.parts() as u32,
             // A work-group's size is the host's choice, the number of groups follows from the work.
             Condition::Equal(Quantity::LocalSize(_), Quantity::Constant(n)) => {
@@ -333,6 +338,7 @@ impl Condition {
             }
             Condition::Rising(buffer) => format!("the elements of `{}` do not fall", buffer.name),
             Condition::Distinct(buffer) => format!("no two elements of `{}` are equal", buffer.name),
+            Condition::Apart(buffer) => format!("the pointers in `{}` lead to places apart", buffer.name),
             Condition::Equal(a, b) => compare(a, "==", b),
             Condition::Different(a, b) => compare(a, "!=", b),
             Condition::OneWorkItem => words.say("a single work-item runs it").into_owned(),
@@ -536,6 +542,7 @@ mod tests {
             Condition::MultipleOf(n(), Quantity::Constant(4)),
             Condition::Rising(offsets()),
             Condition::Distinct(offsets()),
+            Condition::Apart(offsets()),
             Condition::PowerOfTwo(Quantity::LocalSize(0)),
             literal(1, 8),
             Condition::Equal(Quantity::LocalSize(0), Quantity::LocalSize(1)),

@@ -322,6 +322,7 @@ fn is_of_sizes_or_contents(condition: &Condition) -> bool {
             | Condition::Within(..)
             | Condition::Rising(_)
             | Condition::Distinct(_)
+            | Condition::Apart(_)
     )
 }
 

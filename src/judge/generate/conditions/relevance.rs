@@ -120,7 +120,7 @@ impl Relevant {
             Condition::Strides { outer, inner, extent } => is_address(outer) && is_address(inner) && is_known(extent),
             Condition::Within(buffer, length) => is_source(buffer) && is_known(length),
             Condition::Rising(buffer) | Condition::Distinct(buffer) => is_source(buffer),
-            Condition::PowerOfTwo(_) | Condition::OneWorkItem => true,
+            Condition::PowerOfTwo(_) | Condition::OneWorkItem | Condition::Apart(_) => true,
             Condition::All(several) => several.iter().all(|one| self.has(one)),
         }
     }

@@ -391,6 +391,16 @@ impl Integers {
         pairs
     }
 
+    /// The argument of the application of a function of which `factor` times the result is a term of the value; `None`
+    /// unless there is exactly one.
+    pub fn argument_of(&self, name: &str, value: &Polynomial, factor: i128) -> Option<Polynomial> {
+        let applications = &self.functions.get(name)?.applications;
+        let is_term = |result: &Polynomial| result.as_symbol().is_some_and(|x| value.coefficient(&[x]) == factor);
+        let mut found = applications.iter().filter(|(_, result)| is_term(result));
+        let (argument, _) = found.next()?;
+        found.next().is_none().then(|| argument.clone())
+    }
+
     /// That functions whose name fulfils `is_meant` return each result at most once.
     pub fn injective(&mut self, is_meant: impl Fn(&str) -> bool) -> Vec<Fact> {
         let pairs = self.applied(is_meant);

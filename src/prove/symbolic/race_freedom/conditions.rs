@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kassay_model::condition::{Condition, IndexBuffer, Quantity};
-use kassay_model::interface::{ArgKind, Scalar, Type};
+use kassay_model::interface::{ArgKind, HeldIndex, Scalar, Type};
 
 use super::kernel::Kernel;
 use super::launch::Launch;
@@ -56,6 +56,7 @@ pub fn fact(condition: &Condition, kernel: &Kernel<'_>, launch: &Launch, integer
             let elements = elements(kernel, buffer)?;
             Fact::all(integers.injective(|name| name == elements))
         }
+        Condition::Apart(buffer) => integers.bit(&apart(buffer.position)),
         Condition::Rising(buffer) => {
             let elements = elements(kernel, buffer)?;
             let is_signed = element(kernel, buffer.position)?.is_signed();
@@ -165,6 +166,28 @@ fn elements(kernel: &Kernel<'_>, buffer: &IndexBuffer) -> Option<String> {
     Some(format!("contents of {:?}, {bits} bits", Region::Argument(buffer.position)))
 }
 
+/// The name of the fact that what the pointers in a buffer point to does not overlap.
+fn apart(position: u32) -> String {
+    format!("pointers in {:?} lead apart", Region::Argument(position))
+}
+
+/// What follows from two places in `region` being one: if pointers in a buffer lead there, and lead apart, it is the
+/// same pointer that led there.
+pub fn same_pointer(kernel: &Kernel<'_>, region: Region, places: [&Polynomial; 2], integers: &mut Integers) -> Fact {
+    let leads_there = |index: &&HeldIndex| Region::Argument(index.into) == region && !index.leads_back();
+    let Some(index) = kernel.interface.indices.iter().find(leads_there) else { return Fact::True };
+    let name = format!("contents of {:?}, 64 bits", Region::Argument(index.parameter));
+    let pointers = places.map(|place| integers.argument_of(&name, place, index.unit.into()));
+    let [Some(a), Some(b)] = pointers else { return Fact::True };
+    integers.bit(&apart(index.parameter)).implies(&integers.equal(&a, &b))
+}
+
+/// Buffers whose pointers lead to memory that the kernel writes.
+fn pointer_buffers(kernel: &Kernel<'_>) -> BTreeSet<u32> {
+    let leads = kernel.interface.indices.iter().filter(|index| !index.leads_back());
+    leads.filter(|index| kernel.written.contains(&Region::Argument(index.into))).map(|index| index.parameter).collect()
+}
+
 /// Buffers of integers whose contents addresses depend on.
 fn index_buffers(kernel: &Kernel<'_>) -> Vec<IndexBuffer> {
     let program = kernel.program;
@@ -246,7 +269,9 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
             for size in extents_of_arrays(kernel).into_iter().rev() {
                 all.push(Condition::AtMost(Quantity::LocalSize(*d), Quantity::Constant(size)));
             }
-            for size in literals(kernel) {
+            // Where only the group's id is read in a dimension, groups are mostly flat.
+            let flat = (dimensions.len() > 1).then_some(1);
+            for size in flat.into_iter().chain(literals(kernel)) {
                 all.push(Condition::Equal(Quantity::LocalSize(*d), Quantity::Constant(size)));
             }
         }
@@ -268,6 +293,10 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
         all.push(Condition::Equal(Quantity::LocalSize(x), Quantity::LocalSize(y)));
         all.push(Condition::Equal(Quantity::GlobalSize(x), Quantity::GlobalSize(y)));
     }
+    let named = |position: u32| {
+        Some(IndexBuffer { position, name: kernel.interface.args.get(position as usize)?.display_name() })
+    };
+    all.extend(pointer_buffers(kernel).into_iter().filter_map(named).map(Condition::Apart));
     all.extend(index_buffers(kernel).into_iter().map(Condition::Rising));
     all.extend(index_buffers(kernel).into_iter().map(Condition::Distinct));
     all.extend(small_numbers(kernel, &scalars, &dimensions));

@@ -442,7 +442,8 @@ fn meet(kernel: &Kernel<'_>, a: &Occurrence<'_>, b: &Occurrence<'_>, memory: Mem
             let (ab, ba) = (integers.subtract(&p.offset, &q.offset), integers.subtract(&q.offset, &p.offset));
             let before = integers.below(&ab, &Polynomial::constant(i128::from(b.bytes)));
             let after = integers.below(&ba, &Polynomial::constant(i128::from(a.bytes)));
-            all.push(Fact::all([both, before, after]));
+            let pointer = conditions::same_pointer(kernel, one, [&p.offset, &q.offset], integers);
+            all.push(Fact::all([both, before, after, pointer]));
         }
     }
     Fact::any(all)

@@ -42,7 +42,9 @@ mod segments;
 mod solver;
 mod uniformity;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::time::Instant;
 
 use kassay_ir::llvm::DebugLocation;
@@ -108,7 +110,7 @@ pub enum Verdict {
         /// What the launches have to keep to.
         condition: Option<Condition>,
         /// Where results of operations have to fit their types; `None`: in code that has no lines.
-        wrapping: BTreeSet<Option<DebugLocation>>,
+        wrapping: Wrapping,
     },
     /// It could not be proved.
     Unknown(Doubt),
@@ -182,7 +184,7 @@ pub fn prove(program: &Program, interface: &Interface, given: &Given<'_>) -> Vec
         let mut candidates = conditions::candidates(&kernel);
         candidates.retain(given.is_met);
         let one_group = given.one_group.then(|| conditions::one_group(&kernel));
-        let mut prover = Prover { kernel: &kernel, solving, candidates, one_group };
+        let mut prover = Prover { kernel: &kernel, solving, candidates, one_group, known: RefCell::default() };
         prover.all(given.scopes)
     })
 }
@@ -198,7 +200,19 @@ struct Prover<'k, 'p> {
     candidates: Vec<Condition>,
     /// That a launch has one work-group, if that may be assumed.
     one_group: Option<Condition>,
+    known: RefCell<Known>,
 }
+
+/// What holds for a work-item, whatever is asked of two, by the launches.
+#[derive(Default)]
+struct Known {
+    invariants: Vec<(Shape, Rc<Vec<Vec<Invariant>>>)>,
+    /// Where results may not fit their types, by condition, too.
+    wrapping: Vec<(Shape, Option<Condition>, Wrapping)>,
+}
+
+/// Places in the source.
+type Wrapping = BTreeSet<Option<DebugLocation>>;
 
 /// Where segments begin, and the memory that is asked about.
 type Segments = Vec<(Option<NodeId>, Memory)>;
@@ -297,7 +311,7 @@ impl Prover<'_, '_> {
         if is_settled {
             return Ok(Verdict::Proved { condition: None, wrapping: BTreeSet::new() });
         }
-        let invariants = invariants::find(self.kernel, shape, &self.solving)?;
+        let invariants = self.invariants(shape)?;
         let setting = Setting { invariants: &invariants, ..free };
         let mut open = Vec::new();
         let mut asked = 0usize;
@@ -337,9 +351,33 @@ impl Prover<'_, '_> {
         }
         let wrapping = match asked {
             0 => BTreeSet::new(),
-            _ => setting.wrapping(condition.as_ref())?,
+            _ => self.wrapping(setting, condition.as_ref())?,
         };
         Ok(Verdict::Proved { condition, wrapping })
+    }
+
+    fn invariants(&self, shape: Shape) -> Result<Rc<Vec<Vec<Invariant>>>, Unsupported> {
+        let known =
+            self.known.borrow().invariants.iter().find(|(of, _)| *of == shape).map(|(_, known)| Rc::clone(known));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = Rc::new(invariants::find(self.kernel, shape, &self.solving)?);
+        self.known.borrow_mut().invariants.push((shape, Rc::clone(&found)));
+        Ok(found)
+    }
+
+    fn wrapping(&self, setting: Setting<'_, '_>, condition: Option<&Condition>) -> Result<Wrapping, Unsupported> {
+        let is_it = |(shape, of, _): &&(Shape, Option<Condition>, Wrapping)| {
+            *shape == setting.shape && of.as_ref() == condition
+        };
+        let known = self.known.borrow().wrapping.iter().find(is_it).map(|(.., places)| places.clone());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = setting.wrapping(condition)?;
+        self.known.borrow_mut().wrapping.push((setting.shape, condition.cloned(), found.clone()));
+        Ok(found)
     }
 
     /// Whether no branch that may part the work-items of a group decides who comes to a barrier.

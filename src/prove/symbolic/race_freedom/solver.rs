@@ -1,6 +1,6 @@
 //! Questions to Z3 about facts on integers.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -24,6 +24,8 @@ pub enum Outcome {
 #[derive(Clone)]
 pub struct Solving {
     queries: Rc<Cell<u64>>,
+    /// Solvers that know nothing: making one takes longer than most questions do.
+    idle: Rc<RefCell<Vec<Rc<Solver>>>>,
     /// When questions are not asked any more.
     pub end: Option<Instant>,
 }
@@ -31,12 +33,13 @@ pub struct Solving {
 impl Solving {
     /// Questions that end at a time.
     pub fn until(end: Option<Instant>) -> Solving {
-        Solving { queries: Rc::default(), end }
+        Solving { queries: Rc::default(), idle: Rc::default(), end }
     }
 
     /// A solver that knows these facts.
     pub fn solver(&self, facts: &[Bool], rlimit: u32) -> KnowingSolver {
-        let solver = Solver::new();
+        let solver = self.idle.borrow_mut().pop().unwrap_or_default();
+        solver.push();
         facts.iter().for_each(|fact| solver.assert(fact));
         KnowingSolver { solver, rlimit, solving: self.clone(), timeout: None }
     }
@@ -54,11 +57,18 @@ impl Solving {
 
 /// A solver that knows facts.
 pub struct KnowingSolver {
-    solver: Solver,
+    solver: Rc<Solver>,
     rlimit: u32,
     solving: Solving,
     /// Milliseconds that the solver knows it has for a question; `None` before the first one.
     timeout: Option<u32>,
+}
+
+impl Drop for KnowingSolver {
+    fn drop(&mut self) {
+        self.solver.pop(1);
+        self.solving.idle.borrow_mut().push(Rc::clone(&self.solver));
+    }
 }
 
 impl KnowingSolver {

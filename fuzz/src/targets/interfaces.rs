@@ -40,6 +40,7 @@ pub fn interfaces() -> [Interface; 2] {
         sub_groups: SubGroups::Unused,
         uniform_groups: false,
         local_variables: Vec::new(),
+        indices: Vec::new(),
     };
     let mut guessed = arg(1, "", "int*", buffer(Some(Type::Scalar(Scalar::I32)), AddressSpace::Global));
     (guessed.name, guessed.evidence) = (None, Evidence::Uses);
@@ -56,6 +57,7 @@ pub fn interfaces() -> [Interface; 2] {
         sub_groups: SubGroups::Unused,
         uniform_groups: true,
         local_variables: Vec::new(),
+        indices: Vec::new(),
     };
     [known, unnamed]
 }

@@ -7,7 +7,7 @@ use kassay_model::interface::{Scalar, Type};
 use kassay_suite::scalar_layout::{self, Leaf};
 use serde::{Deserialize, Serialize};
 
-use super::held_indices::HeldIndices;
+use super::index_patterns::HeldIndices;
 
 /// A pattern that fills buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

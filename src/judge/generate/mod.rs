@@ -35,6 +35,7 @@ mod geometry;
 mod group_sizes;
 mod held_indices;
 mod id_uses;
+mod index_patterns;
 mod input_mutations;
 mod input_to_state;
 pub mod instrumented;

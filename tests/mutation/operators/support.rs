@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use kassay_ir::cfg::sites::Sites;
 use kassay_ir::kernel::ast::Ast;
 use kassay_ir::kernel::compile;
+use kassay_ir::kernel::implicit::HeldPointers;
 use kassay_ir::kernel::source::Sources;
 use kassay_ir::kernel::{canonical, implicit, module, signature};
 use kassay_ir::llvm::{Context, View};
@@ -39,7 +40,7 @@ pub fn kernels(path: &Path, options: &KernelOptions, known: Known, preset: Prese
         let mut own = parsed.clone();
         let mut interface = signature::interface(&own, &entry).unwrap();
         canonical::canonicalise(&mut own, &entry, &machine).unwrap();
-        implicit::append(&own, &mut interface, &[]).unwrap();
+        implicit::append(&own, &mut interface, &[], HeldPointers::Indices).unwrap();
         let sites = Sites::read(&own, &entry, false, ast, &sources);
         let subject = Subject {
             module: View::of(&own),

@@ -8,12 +8,20 @@ use kassay_model::interface::{
     Access, AddressSpace, Arg, ArgKind, ArgSource, Evidence, HeldIndex, Interface, Scalar, Step, Type,
 };
 
-use super::HeldPointers;
 use super::members::{self, PointerMember};
 use super::placeholders::{Parameter, add_parameter};
 use super::pointer_loads::{Loaded, Pointers};
 use crate::kernel::inlined::LIBRARY;
 use crate::llvm::{Inst, IntPredicate, Node, Value, View};
+
+/// What the pointers are that hosts put into buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeldPointers {
+    /// Indices, because no launch of a suite knows addresses.
+    Indices,
+    /// The addresses that the user's own host program puts there.
+    Addresses,
+}
 
 /// The index of a pointer that leads nowhere.
 const NULL: i64 = -1;

@@ -24,20 +24,12 @@ use kassay_base::error::{Error, Result};
 use kassay_model::interface::{Arg, ArgKind, ArgSource, Interface};
 
 use super::canonical;
+pub use elements::HeldPointers;
 pub use members::{may_share, note_sharing};
 pub use variables::is_needed as has_variables;
 
 /// The largest number of implicit arguments that a kernel may have.
 const MAX_IMPLICIT_ARGS: usize = 256;
-
-/// What the pointers are that hosts put into buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeldPointers {
-    /// Indices, because no launch of a suite knows addresses.
-    Indices,
-    /// The addresses that the user's own host program puts there.
-    Addresses,
-}
 
 /// Adds the implicit arguments to the kernel of a module in canonical form and to its interface. `original`: the
 /// arguments of the kernel whose variant this is, if it is one. Its dynamic shared memory and its variables of the

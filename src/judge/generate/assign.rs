@@ -242,6 +242,17 @@ pub fn bytes(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<u8> {
     out
 }
 
+/// Returns the scalars in the buffer at `position`: offsets, and bytes.
+pub fn placed(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<(u64, Vec<u8>)> {
+    let mine = model.scalars.iter().filter(|s| s.in_buffer && s.arg == position);
+    let bytes = mine.filter_map(|s| {
+        let mut out = Vec::new();
+        put(s.scalar, *scalars.get(&(position, s.offset))?, &mut out);
+        Some((s.offset, out))
+    });
+    bytes.collect()
+}
+
 /// Appends a number in the representation of `scalar`.
 pub(super) fn put(scalar: Scalar, number: Number, out: &mut Vec<u8>) {
     match number {

@@ -36,6 +36,8 @@ pub struct Filling {
     pub dictionary: Arc<[i128]>,
     /// Fixed contents: those of a program-scope variable.
     pub fixed: Option<Arc<Vec<u8>>>,
+    /// Scalars with values of their own: offset in bytes, and the bytes.
+    pub placed: Arc<[(u64, Vec<u8>)]>,
 }
 
 /// Returns a well-mixed number (the finaliser of splitmix64).
@@ -80,6 +82,12 @@ impl Filling {
         let mut all = Vec::with_capacity(((last - first) * size) as usize);
         for i in first..last {
             self.element(&leaves, i, &mut all);
+        }
+        for (offset, bytes) in self.placed.iter() {
+            let at = offset.checked_sub(first * size).and_then(|at| usize::try_from(at).ok());
+            if let Some(place) = at.and_then(|at| all.get_mut(at..at + bytes.len())) {
+                place.copy_from_slice(bytes);
+            }
         }
         let skip = (from - first * size) as usize;
         all.drain(..skip);

@@ -210,7 +210,8 @@ impl<'m> LaunchBuilder<'m> {
             ArgSource::Variable { initial, .. } => Some(Arc::clone(initial)),
             ArgSource::Parameter | ArgSource::Member { .. } => None,
         };
-        Filling { ty, fill, seed: mix(plan.seed, seed_of), dictionary: self.dictionary.clone(), fixed }
+        let placed = assign::placed(self.model, arg.position, &plan.scalars).into();
+        Filling { ty, fill, seed: mix(plan.seed, seed_of), dictionary: self.dictionary.clone(), fixed, placed }
     }
 
     /// Returns the bytes of the narrowest access to a region.
@@ -452,6 +453,7 @@ impl<'m> LaunchBuilder<'m> {
             seed: mix(plan.seed, arg.position.into()),
             dictionary: self.dictionary.clone(),
             fixed: None,
+            placed: Arc::default(),
         };
         let texels = filling.bytes(0, width * height * depth * 16);
         let format = ImageFormat { channel_order: "RGBA".to_owned(), channel_type: channel_type.to_owned() };

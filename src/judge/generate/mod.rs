@@ -58,6 +58,7 @@ mod repeated_writes;
 mod resize_buffers;
 pub mod roles;
 mod scalar_bounds;
+mod scalars_in_buffers;
 pub mod search;
 mod seed_run;
 mod seeded_genotype;

@@ -105,13 +105,16 @@ pub(crate) struct UpperBound {
     pub most: i128,
 }
 
-/// A scalar in a by-value argument.
+/// A scalar in a by-value argument, or one in a buffer that is the same for all work-items and takes part in addresses
+/// or bounds, as a member of a struct of parameters does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScalarModel {
     /// Position of the argument.
     pub arg: u32,
-    /// Byte offset within the argument.
+    /// Byte offset within the argument or the buffer.
     pub offset: u64,
+    /// It lies in a buffer.
+    pub in_buffer: bool,
     /// Its type.
     pub scalar: Scalar,
     /// Name in messages, such as `n` or `size.s1`.
@@ -168,7 +171,7 @@ pub struct KernelModel {
     pub interface: Interface,
     /// By position.
     pub args: Vec<ArgModel>,
-    /// All scalars passed by value.
+    /// All scalars passed by value, then those in buffers.
     pub scalars: Vec<ScalarModel>,
     /// The sizes of work-groups.
     pub groups: GroupRules,

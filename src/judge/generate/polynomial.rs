@@ -2,8 +2,9 @@
 //! loop counters.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::Opcode;
 pub use kassay_prove::program::ids::{Id, id_of};
 use kassay_prove::program::{Definition, Kind, Op, Program, Region, ValueId, signed};
@@ -11,7 +12,7 @@ use kassay_prove::program::{Definition, Kind, Op, Program, Region, ValueId, sign
 /// A variable of a polynomial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Atom {
-    /// The scalar at this byte offset of a by-value argument.
+    /// The scalar at this byte offset of a by-value argument, or of a buffer that the kernel does not write.
     Arg(u32, u64),
     Id(Id, u8),
     /// Any other value.
@@ -163,16 +164,44 @@ pub struct Address {
     pub offset: Poly,
 }
 
+/// Returns the arguments whose memory a kernel may write; `None`: any.
+fn written(program: &Program) -> Option<BTreeSet<u32>> {
+    let mut found = BTreeSet::new();
+    for (_, instruction) in program.instructions() {
+        let operands = &instruction.operands;
+        let pointers: &[ValueId] = match &instruction.op {
+            Op::Store => operands.get(1..2).unwrap_or(&[]),
+            Op::AtomicRmw(_) | Op::CompareExchange => operands.get(..1).unwrap_or(&[]),
+            Op::Call(_, base) if builtins::family(base) != Some(Family::VectorLoad) => operands,
+            _ => &[],
+        };
+        for pointer in pointers.iter().filter(|v| program.shape(**v).kind == Kind::Pointer) {
+            for root in &program.roots[*pointer as usize] {
+                match root {
+                    Region::Argument(position) => {
+                        found.insert(*position);
+                    }
+                    Region::Unknown => return None,
+                    Region::Variable(_) | Region::Private(_) => {}
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
 /// The polynomials of a program's values, computed once.
 pub struct Symbols<'p> {
     pub program: &'p Program,
+    /// Arguments whose memory the kernel may write; `None`: any.
+    written: Option<BTreeSet<u32>>,
     known: RefCell<HashMap<ValueId, Poly>>,
 }
 
 impl<'p> Symbols<'p> {
     /// Computes the polynomials of all integers of the program.
     pub fn new(program: &'p Program) -> Symbols<'p> {
-        let symbols = Symbols { program, known: RefCell::new(HashMap::new()) };
+        let symbols = Symbols { program, written: written(program), known: RefCell::new(HashMap::new()) };
         // In program order, so that operands are known before their uses.
         for (_, instruction) in program.instructions().filter(|(_, i)| program.shape(i.result).is_int()) {
             symbols.poly(instruction.result);
@@ -232,10 +261,7 @@ impl<'p> Symbols<'p> {
                 self.lane(instruction.operands[0], program.constant(instruction.operands[1])?, LANE_DEPTH)
             }
             Op::Load if program.shape(value).is_int() => {
-                let address = self.address(instruction.operands[0]);
-                let Region::Argument(position) = address.region else { return None };
-                program.by_value[position as usize]?;
-                let offset = u64::try_from(address.offset.as_constant()?).ok()?;
+                let (position, offset) = self.place_of_scalar(instruction.operands[0])?;
                 Some(Poly::atom(Atom::Arg(position, offset)))
             }
             Op::Call(_, base) if matches!(base.as_str(), "mul24" | "mad24") && program.shape(value).is_int() => {
@@ -278,10 +304,27 @@ impl<'p> Symbols<'p> {
                     Op::Binary(Opcode::LLVMSub) => Some(operand(0)?.sub(&operand(1)?)),
                     Op::Binary(Opcode::LLVMMul) => operand(0)?.mul(&operand(1)?),
                     Op::Copy => operand(0),
+                    Op::Load => {
+                        let (position, offset) = self.place_of_scalar(instruction.operands[0])?;
+                        let at = offset + u64::try_from(lane).ok()? * program.shape(vector).lane_bytes();
+                        Some(Poly::atom(Atom::Arg(position, at)))
+                    }
                     _ => None,
                 }
             }
         }
+    }
+
+    /// Returns argument and offset in bytes of what a pointer points to, if that is the same for all work-items and
+    /// stays as the host has made it: a place in an argument that is passed by value, or in a buffer that nothing
+    /// writes.
+    pub fn place_of_scalar(&self, pointer: ValueId) -> Option<(u32, u64)> {
+        let address = self.address(pointer);
+        let Region::Argument(position) = address.region else { return None };
+        let is_kept = || self.written.as_ref().is_some_and(|written| !written.contains(&position));
+        let is_scalar = self.program.by_value[position as usize].is_some() || is_kept();
+        let offset = u64::try_from(address.offset.as_constant()?).ok()?;
+        is_scalar.then_some((position, offset))
     }
 
     /// Returns the address that a pointer holds. What cannot be resolved is an opaque offset, in an unknown region

@@ -13,7 +13,9 @@ use kassay_suite::scalar_layout;
 use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::model::{ArgModel, Contents, KernelModel, LowerBound, Role, ScalarModel};
 use super::polynomial::Atom;
-use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, id_uses, pitches, scalar_bounds};
+use super::{
+    atomic_counters, buffer_lengths, content_roles, group_sizes, id_uses, pitches, scalar_bounds, scalars_in_buffers,
+};
 use crate::coverage::build::KernelUnderTest;
 
 /// Infers the model of a kernel from its promoted form.
@@ -56,6 +58,7 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
     let offsets = pitches::offsets(&summary);
     let multiples = pitches::multiples(&offsets);
     let floats = floats_in_addresses(&summary);
+    scalars.extend(scalars_in_buffers::find(&summary, interface));
     for scalar in &mut scalars {
         let scalar_use = ScalarUse::of(&summary, &shifts, scalar.arg, scalar.offset);
         scalar.lower_bounds = scalar_bounds::lower_bounds(&summary, &offsets, Atom::Arg(scalar.arg, scalar.offset));
@@ -66,6 +69,7 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         scalar.divides = scalar_use.divides && !scalar.scalar.is_float();
         scalar.role = scalar_use.role(!scalar.lower_bounds.is_empty());
     }
+    scalars.retain(scalars_in_buffers::matters);
     let args: Vec<ArgModel> = interface
         .args
         .iter()
@@ -81,7 +85,11 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
             match &arg.kind {
                 ArgKind::Buffer { element, .. } => {
                     model.role = buffer_role(&summary, arg.position);
-                    model.contents = content_roles::find(&summary, arg.position);
+                    let is_scalar = |load| {
+                        let place = scalars_in_buffers::place(&summary, load);
+                        place.is_some_and(|place| scalars.iter().any(|s| s.in_buffer && (s.arg, s.offset) == place))
+                    };
+                    model.contents = content_roles::find(&summary, arg.position, &is_scalar);
                     model.is_counter = atomic_counters::is_counter(&summary, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
                     let found = buffer_lengths::of(&summary, arg.position, size);
@@ -133,6 +141,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
             all.push(ScalarModel {
                 arg: arg.position,
                 offset: leaf.offset,
+                in_buffer: false,
                 scalar: leaf.scalar,
                 name,
                 role: Role::Unused,
@@ -272,6 +281,10 @@ impl ScalarUse {
 /// Returns whether any instruction has the argument as an operand.
 fn used_otherwise(program: &Program, arg: u32) -> bool {
     let Some(param) = program.params.get(arg as usize) else { return false };
+    // What else a buffer is used for says nothing of one scalar in it.
+    if program.shape(*param).kind == Kind::Pointer && program.by_value[arg as usize].is_none() {
+        return false;
+    }
     program.instructions().any(|(_, i)| i.operands.contains(param))
 }
 

@@ -17,6 +17,7 @@ use crate::generate::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::generate::pitches::{self, Offset};
 use crate::generate::polynomial::{Atom, Id, Poly, id_of};
 use crate::generate::repeated_writes;
+use crate::generate::scalars_in_buffers;
 
 /// Scalars that are compared with each other, at most.
 const MAX_SCALARS: usize = 12;
@@ -269,7 +270,14 @@ impl Finder<'_, '_> {
 
     /// Returns whether an address or a loop depends on what is loaded from the argument's buffer.
     fn leads_to_address(&self, position: u32) -> bool {
-        let is_from_here = |value: ValueId| self.summary.loads_among_sources(value).iter().any(|(_, p)| *p == position);
+        let is_scalar = |load: ValueId| {
+            let place = scalars_in_buffers::place(self.summary, load);
+            place.is_some_and(|place| self.model.scalars.iter().any(|s| (s.arg, s.offset) == place))
+        };
+        let is_from_here = |value: ValueId| {
+            let loads = self.summary.loads_among_sources(value);
+            loads.iter().any(|(load, p)| *p == position && !is_scalar(*load))
+        };
         self.model.args[position as usize].contents != Contents::Data
             || self.summary.accesses.iter().any(|access| {
                 let sources = [Some(access.pointer), access.number];

@@ -20,8 +20,9 @@ use super::buffer_growth::Guess;
 use super::dry_run::{self, DryRunArg, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
-use super::model::{Contents, KernelModel};
+use super::model::{Contents, KernelModel, List};
 use super::pitches::FEWEST_PLACES;
+use super::scalars_in_buffers;
 
 /// Size limit of generated buffers, in bytes.
 const LARGEST: u64 = 1 << 26;
@@ -183,6 +184,8 @@ impl<'m> LaunchBuilder<'m> {
             Contents::Data => plan.fill,
             Contents::Offsets => Fill::Offsets(4),
             Contents::Lengths { .. } => Fill::Differences(4),
+            Contents::List(List::Sizes) => Fill::Sizes(items),
+            Contents::List(List::Strides) => Fill::Strides,
             Contents::TripCounts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
             Contents::Indices { target, scale, distinct, room } => {
                 let room = match target {
@@ -207,6 +210,14 @@ impl<'m> LaunchBuilder<'m> {
             _ => position as u64,
         };
         let fixed = match &arg.source {
+            // What the host writes to a variable before the launch is as what it writes to a buffer.
+            ArgSource::Variable { .. }
+                if self.model.args[position].contents != Contents::Data
+                    && self.summary.symbols.is_kept(arg.position)
+                    && !scalars_in_buffers::is_given(arg, 0, u64::MAX) =>
+            {
+                None
+            }
             ArgSource::Variable { initial, .. } => Some(Arc::clone(initial)),
             ArgSource::Parameter | ArgSource::Member { .. } => None,
         };
@@ -307,7 +318,8 @@ impl<'m> LaunchBuilder<'m> {
 
     /// Returns a guess, if only the dry run determines how large the argument has to be.
     fn guess(&self, position: usize, arg: &Arg, filling: &Filling, report: &Report) -> Option<Guess> {
-        let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) && filling.fixed.is_none();
+        let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. })
+            && !matches!(arg.source, ArgSource::Variable { .. });
         (has_size && self.model.args[position].lengths.is_empty()).then(|| Guess {
             position: arg.position,
             label: arg.display_name(),

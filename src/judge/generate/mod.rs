@@ -44,6 +44,7 @@ mod launch_builder;
 mod launch_mutations;
 pub mod launches;
 pub mod likely_invariants;
+mod lists;
 mod minimise;
 pub mod model;
 pub mod mutants;

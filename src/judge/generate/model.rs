@@ -60,12 +60,38 @@ pub enum Contents {
     Offsets,
     /// Trip counts of loops.
     TripCounts,
+    /// A number for each dimension.
+    List(List),
     /// How long the segments are that begin at the offsets in another buffer.
     Lengths {
         /// That buffer's position.
         of: u32,
     },
 }
+
+/// A list of numbers, one for each dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum List {
+    /// Lengths of the dimensions.
+    Sizes,
+    /// How far apart neighbours are in a dimension.
+    Strides,
+}
+
+impl List {
+    /// Returns the number at `index` in a launch of so many work-items. The dimensions are those of one dense array: all
+    /// but the first are 2 long, and the first has room for what is left of a number after the others are taken from it.
+    pub(crate) fn number(self, index: u64, items: u64) -> u64 {
+        match self {
+            List::Sizes if index == 0 => items.max(2),
+            List::Sizes => 2,
+            List::Strides => 1 << (DIMENSIONS - 1).saturating_sub(index),
+        }
+    }
+}
+
+/// Dimensions of the arrays that lists describe, at most: counts of them are no greater.
+pub(super) const DIMENSIONS: u64 = 8;
 
 /// The inferred properties of one argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,6 +141,8 @@ pub struct ScalarModel {
     pub offset: u64,
     /// It lies in a buffer.
     pub in_buffer: bool,
+    /// The list of which it is an element, and which one.
+    pub list: Option<(List, u64)>,
     /// Its type.
     pub scalar: Scalar,
     /// Name in messages, such as `n` or `size.s1`.

@@ -321,10 +321,14 @@ impl<'p> Symbols<'p> {
     pub fn place_of_scalar(&self, pointer: ValueId) -> Option<(u32, u64)> {
         let address = self.address(pointer);
         let Region::Argument(position) = address.region else { return None };
-        let is_kept = || self.written.as_ref().is_some_and(|written| !written.contains(&position));
-        let is_scalar = self.program.by_value[position as usize].is_some() || is_kept();
         let offset = u64::try_from(address.offset.as_constant()?).ok()?;
-        is_scalar.then_some((position, offset))
+        self.is_kept(position).then_some((position, offset))
+    }
+
+    /// Returns whether an argument's memory stays as the host has made it.
+    pub fn is_kept(&self, position: u32) -> bool {
+        let is_written = |written: &BTreeSet<u32>| written.contains(&position);
+        self.program.by_value[position as usize].is_some() || self.written.as_ref().is_some_and(|w| !is_written(w))
     }
 
     /// Returns the address that a pointer holds. What cannot be resolved is an opaque offset, in an unknown region

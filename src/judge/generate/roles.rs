@@ -11,10 +11,11 @@ use kassay_prove::program::{Definition, End, Kind, Op, Program, Region, Shape, V
 use kassay_suite::scalar_layout;
 
 use super::access_summary::{Access, AccessKind, AccessSummary};
-use super::model::{ArgModel, Contents, KernelModel, LowerBound, Role, ScalarModel};
+use super::model::{ArgModel, Contents, KernelModel, List, LowerBound, Role, ScalarModel};
 use super::polynomial::Atom;
 use super::{
-    atomic_counters, buffer_lengths, content_roles, group_sizes, id_uses, pitches, scalar_bounds, scalars_in_buffers,
+    atomic_counters, buffer_lengths, content_roles, group_sizes, id_uses, lists, pitches, scalar_bounds,
+    scalars_in_buffers,
 };
 use crate::coverage::build::KernelUnderTest;
 
@@ -70,6 +71,19 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         scalar.role = scalar_use.role(!scalar.lower_bounds.is_empty());
     }
     scalars.retain(scalars_in_buffers::matters);
+    let lists = lists::find(&summary, interface);
+    scalars.retain(|scalar| !(scalar.in_buffer && lists.buffers.contains_key(&scalar.arg)));
+    for scalar in &mut scalars {
+        scalar.list = lists.elements.get(&(scalar.arg, scalar.offset)).copied();
+        match scalar.list {
+            Some((List::Sizes, _)) => (scalar.role, scalar.divides) = (Role::Divisor, true),
+            Some((List::Strides, _)) => scalar.role = Role::RowLength,
+            None => {}
+        }
+        let (least, most) = lists.bounds(Atom::Arg(scalar.arg, scalar.offset));
+        scalar.lower_bounds.extend(least);
+        scalar.upper_bounds.extend(most);
+    }
     let args: Vec<ArgModel> = interface
         .args
         .iter()
@@ -89,7 +103,10 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
                         let place = scalars_in_buffers::place(&summary, load);
                         place.is_some_and(|place| scalars.iter().any(|s| s.in_buffer && (s.arg, s.offset) == place))
                     };
-                    model.contents = content_roles::find(&summary, arg.position, &is_scalar);
+                    model.contents = match lists.buffers.get(&arg.position) {
+                        Some(list) => Contents::List(*list),
+                        None => content_roles::find(&summary, arg.position, &is_scalar),
+                    };
                     model.is_counter = atomic_counters::is_counter(&summary, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
                     let found = buffer_lengths::of(&summary, arg.position, size);
@@ -113,7 +130,11 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         .collect();
     let dims = dims(&program, interface.required_local);
     let groups = group_sizes::find(&summary, interface, dims);
-    let preconditions = preconditions(interface, &args, &scalars, &groups);
+    let mut preconditions = preconditions(interface, &args, &scalars, &groups);
+    preconditions.extend(lists.names.iter().map(|(name, list)| match list {
+        List::Sizes => format!("{name} holds the lengths of dimensions"),
+        List::Strides => format!("{name} holds the strides of a dense array, the first one the greatest"),
+    }));
     drop(summary);
     KernelModel { interface: interface.clone(), args, scalars, groups, dims, preconditions, program: Arc::new(program) }
 }
@@ -142,6 +163,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
                 arg: arg.position,
                 offset: leaf.offset,
                 in_buffer: false,
+                list: None,
                 scalar: leaf.scalar,
                 name,
                 role: Role::Unused,
@@ -335,7 +357,7 @@ fn preconditions(
             all.push(format!("{} has {length} elements", label(position)));
         }
         let what = match arg.contents {
-            Contents::Data => continue,
+            Contents::Data | Contents::List(_) => continue,
             Contents::Indices { target: Region::Argument(to), distinct, .. } => {
                 format!("{}places in {}", if distinct { "distinct " } else { "" }, label(to as usize))
             }
@@ -346,7 +368,7 @@ fn preconditions(
         };
         all.push(format!("{} holds {what}", label(position)));
     }
-    for scalar in scalars {
+    for scalar in scalars.iter().filter(|scalar| scalar.list.is_none()) {
         let what = match scalar.role {
             _ if scalar.divides => "is not 0",
             Role::Shift => "is less than the width of what is shifted",

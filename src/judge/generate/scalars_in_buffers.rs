@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kassay_model::interface::{ArgKind, ArgSource, Interface, Type};
+use kassay_model::interface::{Arg, ArgKind, ArgSource, Interface, Scalar, Type};
 use kassay_prove::program::{Op, ValueId};
 use kassay_suite::scalar_layout;
 
@@ -19,6 +19,14 @@ pub fn place(summary: &AccessSummary<'_>, load: ValueId) -> Option<(u32, u64)> {
     summary.symbols.place_of_scalar(instruction.operands[0])
 }
 
+/// Returns whether the program gives what lies between two offsets of an argument. Zeros in a variable that the kernel
+/// does not write are what a host, or another kernel, replaces before the launch.
+pub fn is_given(arg: &Arg, from: u64, to: u64) -> bool {
+    let ArgSource::Variable { initial, has_addresses } = &arg.source else { return false };
+    let [from, to] = [from, to].map(|at| usize::try_from(at).unwrap_or(usize::MAX).min(initial.len()));
+    *has_addresses || initial[from..to.max(from)].iter().any(|byte| *byte != 0)
+}
+
 /// Returns the integers in buffers that are read at places which are the same in all launches. What they are for is
 /// left open.
 pub fn find(summary: &AccessSummary<'_>, interface: &Interface) -> Vec<ScalarModel> {
@@ -31,21 +39,25 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface) -> Vec<ScalarMod
     let mut all = Vec::new();
     for (position, places) in found {
         let Some(arg) = interface.args.get(position as usize) else { continue };
-        // Contents that the program gives are no parameters.
-        let is_given = matches!(arg.source, ArgSource::Variable { .. });
         let ArgKind::Buffer { element: Some(element), .. } = &arg.kind else { continue };
-        if is_given || places.len() > MOST || element.size() == 0 {
+        if places.len() > MOST || element.size() == 0 {
             continue;
         }
         let mut scalars: BTreeMap<u64, ScalarModel> = BTreeMap::new();
+        let is_alone =
+            matches!(&arg.source, ArgSource::Variable { initial, .. } if initial.len() as u64 == element.size());
+        let label = arg.display_name();
         for (from, bytes) in places {
-            for (offset, scalar, name) in
-                scalars_between(element, from, from.saturating_add(bytes), &arg.display_name())
-            {
+            let to = from.saturating_add(bytes);
+            if is_given(arg, from, to) {
+                continue;
+            }
+            for (offset, scalar, name) in scalars_between(element, from, to, &label, is_alone) {
                 scalars.entry(offset).or_insert(ScalarModel {
                     arg: position,
                     offset,
                     in_buffer: true,
+                    list: None,
                     scalar,
                     name,
                     role: Role::Unused,
@@ -63,13 +75,9 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface) -> Vec<ScalarMod
     all
 }
 
-/// Returns offset, type and name of the integers between two offsets of a buffer.
-fn scalars_between(
-    element: &Type,
-    from: u64,
-    to: u64,
-    label: &str,
-) -> Vec<(u64, kassay_model::interface::Scalar, String)> {
+/// Returns offset, type and name of the integers between two offsets of a buffer. `is_alone`: it is a variable of one
+/// element.
+fn scalars_between(element: &Type, from: u64, to: u64, label: &str, is_alone: bool) -> Vec<(u64, Scalar, String)> {
     let size = element.size();
     let leaves = scalar_layout::leaves(element);
     let is_struct = matches!(element, Type::Struct(_));
@@ -78,6 +86,10 @@ fn scalars_between(
         for leaf in leaves.iter().filter(|leaf| scalar_layout::range(leaf.scalar).is_some()) {
             let offset = index * size + leaf.offset;
             if offset < from || offset + leaf.scalar.size() > to {
+                continue;
+            }
+            if is_alone && !is_struct && leaf.path.is_empty() {
+                all.push((offset, leaf.scalar, label.to_owned()));
                 continue;
             }
             let name = match (is_struct && index == 0, leaf.path.is_empty() || leaf.path.starts_with('[')) {

@@ -117,8 +117,12 @@ impl Finder<'_, '_> {
 
     /// The integers that matter, those of addresses first.
     fn scalars(&self) -> Vec<&ScalarModel> {
-        let mut all: Vec<&ScalarModel> =
-            self.model.scalars.iter().filter(|s| !s.scalar.is_float() && s.role != Role::Unused).collect();
+        let mut all: Vec<&ScalarModel> = self
+            .model
+            .scalars
+            .iter()
+            .filter(|s| !s.scalar.is_float() && s.role != Role::Unused && s.list.is_none())
+            .collect();
         all.sort_by_cached_key(|s| (!self.is_in_address(s), s.role, s.arg, s.offset));
         all.truncate(MAX_SCALARS);
         all
@@ -241,7 +245,9 @@ impl Finder<'_, '_> {
     fn of_contents(&self) -> Vec<Condition> {
         let mut all = Vec::new();
         for (arg, model) in self.model.interface.args.iter().zip(&self.model.args) {
-            if integers_of(&self.model.interface, arg.position).is_none() || !self.leads_to_address(arg.position) {
+            let is_list = matches!(model.contents, Contents::List(_));
+            let has_integers = integers_of(&self.model.interface, arg.position).is_some();
+            if is_list || !has_integers || !self.leads_to_address(arg.position) {
                 continue;
             }
             let buffer = || IndexBuffer { position: arg.position, name: arg.display_name() };

@@ -154,7 +154,9 @@ fn indices_role(
         cache: Default::default(),
     };
     let (low, high) = intervals.of(&access.offset);
-    if low >= 0 && high < HARMLESS {
+    // Of a pointer that a loop moves along it is not known how far.
+    let is_pointer = |atom: Atom| matches!(atom, Atom::Value(v) if program.shape(v).kind == Kind::Pointer);
+    if low >= 0 && high < HARMLESS && !access.offset.atoms().any(is_pointer) {
         return None;
     }
     let scale = access.offset.0.get(&vec![Atom::Value(load)]).copied().unwrap_or(0);

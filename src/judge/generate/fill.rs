@@ -100,7 +100,8 @@ impl Filling {
     /// Returns bytes of the pattern.
     fn made(&self, from: u64, to: u64) -> Vec<u8> {
         let size = self.ty.size().max(1);
-        let leaves = scalar_layout::leaves(&self.ty);
+        // A union of equal parts, such as ids and tags of the members of a group, holds what its parts do.
+        let leaves = scalar_layout::leaves_through_unions(&self.ty);
         let (first, last) = (from / size, to.div_ceil(size));
         let mut all = Vec::with_capacity(((last - first) * size) as usize);
         for i in first..last {

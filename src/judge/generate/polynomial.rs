@@ -279,6 +279,15 @@ impl<'p> Symbols<'p> {
         }
     }
 
+    /// Returns the polynomials of the components of a vector of integers, or that of an integer; `None` for components
+    /// that are not known.
+    pub fn components(&self, value: ValueId) -> Vec<Option<Poly>> {
+        match self.program.shape(value).lanes {
+            0 => vec![Some(self.poly(value))],
+            lanes => (0..i64::from(lanes)).map(|lane| self.lane(value, lane, LANE_DEPTH)).collect(),
+        }
+    }
+
     /// Returns the polynomial of a component of a vector of integers.
     fn lane(&self, vector: ValueId, lane: i64, depth: u32) -> Option<Poly> {
         let program = self.program;

@@ -9,7 +9,7 @@ use kassay_prove::program::{Op, Region, ValueId};
 
 use super::checks;
 use super::known::integers_of;
-use crate::generate::access_summary::{Access, AccessSummary};
+use crate::generate::access_summary::{Access, AccessKind, AccessSummary};
 use crate::generate::atomic_counters;
 use crate::generate::content_roles;
 use crate::generate::id_uses::IdUses;
@@ -131,6 +131,12 @@ impl Finder<'_, '_> {
     fn is_in_address(&self, scalar: &ScalarModel) -> bool {
         let atom = Atom::Arg(scalar.arg, scalar.offset);
         self.summary.accesses.iter().any(|access| access.offset.has(atom))
+            || self.coordinates().iter().any(|offset| offset.poly.has(atom))
+    }
+
+    /// Coordinates of images.
+    fn coordinates(&self) -> Vec<Offset> {
+        pitches::offsets(self.summary).into_iter().filter(Offset::is_coordinate).collect()
     }
 
     /// Whether addresses step by the scalar, or by what is computed from it.
@@ -206,6 +212,10 @@ impl Finder<'_, '_> {
                 all.push(Condition::AtLeast(own(), quantity(other)));
             }
         }
+        for (scalar, n) in checks::ends_of_rows(self.summary) {
+            let meant = self.model.scalars.iter().filter(|s| Atom::Arg(s.arg, s.offset) == scalar);
+            all.extend(meant.map(|s| Condition::AtMost(quantity(s), Quantity::Constant(n))));
+        }
         for (scalar, n) in checks::wholes(self.summary, &self.model.interface, |_| true) {
             let meant = self.model.scalars.iter().filter(|s| Atom::Arg(s.arg, s.offset) == scalar);
             all.extend(meant.map(|s| Condition::MultipleOf(quantity(s), Quantity::Constant(n))));
@@ -251,7 +261,10 @@ impl Finder<'_, '_> {
                 continue;
             }
             let buffer = || IndexBuffer { position: arg.position, name: arg.display_name() };
-            all.push(Condition::Distinct(buffer()));
+            // Where atomics share places, elements are equal.
+            if !self.leads_to_atomic(arg.position) {
+                all.push(Condition::Distinct(buffer()));
+            }
             if model.contents == Contents::Offsets || self.has_neighbours(arg.position) {
                 all.push(Condition::Rising(buffer()));
             }
@@ -291,6 +304,15 @@ impl Finder<'_, '_> {
             })
     }
 
+    /// Returns whether what is loaded from the argument's buffer says where an atomic operates.
+    fn leads_to_atomic(&self, position: u32) -> bool {
+        self.summary
+            .accesses
+            .iter()
+            .filter(|access| access.kind == AccessKind::Atomic)
+            .any(|access| self.summary.loads_among_sources(access.pointer).iter().any(|(_, from)| *from == position))
+    }
+
     /// Conditions on the sizes of the launch and of its groups. A single work-item or group hides what several would
     /// do to each other; so it is a candidate only where the code tells them apart in no way.
     fn of_sizes(&self) -> Vec<Condition> {
@@ -310,6 +332,13 @@ impl Finder<'_, '_> {
         all.extend(repeated.groups_only_checked.into_iter().map(|d| one(Quantity::Groups(d))));
         // In the first dimension, kernels that write one place are wrong rather than launched with one work-item.
         all.extend(repeated.in_launch.into_iter().filter(|d| *d > 0).map(|d| one(Quantity::GlobalSize(d))));
+        // Work-items of a group whose ids are added up, each with the same factor, are told apart in one row only.
+        let are_added = |d: u8| {
+            let mut offsets = self.summary.accesses.iter().map(|access| &access.offset.0);
+            let factor = |offset: &BTreeMap<Vec<Atom>, i128>, d| offset.get(&vec![Atom::Id(Id::Local, d)]).copied();
+            offsets.any(|offset| factor(offset, d).is_some_and(|n| factor(offset, 0) == Some(n)))
+        };
+        all.extend(self.dimensions().skip(1).filter(|d| are_added(*d)).map(|d| one(Quantity::LocalSize(d))));
         let literals = self.literals();
         let least = |d, n| Condition::AtLeast(Quantity::GlobalSize(d), Quantity::Constant(n));
         for d in self.dimensions() {

@@ -9,6 +9,7 @@ use kassay_prove::program::{Region, ValueId};
 use super::checks;
 use crate::generate::access_summary::{Access, AccessSummary};
 use crate::generate::model::KernelModel;
+use crate::generate::pitches;
 use crate::generate::polynomial::{Atom, Poly};
 
 /// What findings are about.
@@ -63,6 +64,18 @@ impl Relevant {
             }
             for bound in atoms.iter().filter_map(|atom| summary.bounds.get(atom)).flatten() {
                 found.check(summary, bound);
+            }
+        }
+        for offset in pitches::offsets(summary).iter().filter(|offset| offset.is_coordinate()) {
+            let is_meant = matches!(offset.region, Region::Argument(p) if concerns.arguments.contains(&p));
+            for atom in offset.poly.atoms().filter(|_| is_meant) {
+                match atom {
+                    Atom::Value(value) => {
+                        let sources = found.sources(summary, value);
+                        found.in_addresses.extend(sources.into_iter().filter(is_scalar));
+                    }
+                    _ => found.in_addresses.extend([atom].into_iter().filter(is_scalar)),
+                }
             }
         }
         let wholes = checks::wholes(summary, &model.interface, |access| is_meant(&access));

@@ -11,6 +11,7 @@ use super::fill::mix;
 use super::geometry::Geometry;
 use super::intervals::IntervalAnalysis;
 use super::model::{KernelModel, Role, ScalarModel};
+use super::polynomial::EVERY;
 
 /// A scalar's value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -250,7 +251,7 @@ pub fn bytes(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<u8> {
 
 /// Returns the scalars in the buffer at `position`: offsets, and bytes.
 pub fn placed(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<(u64, Vec<u8>)> {
-    let mine = model.scalars.iter().filter(|s| s.in_buffer && s.arg == position);
+    let mine = model.scalars.iter().filter(|s| s.in_buffer && s.arg == position && s.offset != EVERY);
     let bytes = mine.filter_map(|s| {
         let mut out = Vec::new();
         put(s.scalar, *scalars.get(&(position, s.offset))?, &mut out);

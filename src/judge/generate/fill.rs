@@ -30,6 +30,10 @@ pub enum Fill {
     Sizes(u64),
     /// Strides of dimensions.
     Strides,
+    /// The same number everywhere.
+    Each(u64),
+    /// 0, this number, twice this number and so on.
+    Multiples(u64),
 }
 
 /// The contents of one buffer.
@@ -139,6 +143,8 @@ impl Filling {
             Fill::Distinct(n) => i128::from(permuted(i % n.max(1), n.max(1), self.seed)),
             Fill::Offsets(step) => self.offset(step, i),
             Fill::Sizes(items) => i128::from(List::Sizes.number(i, items)),
+            Fill::Each(n) => i128::from(n),
+            Fill::Multiples(n) => wide * i128::from(n),
             Fill::Strides => i128::from(List::Strides.number(i, 1)),
             Fill::Differences(step) => self.offset(step, i + 1) - self.offset(step, i),
             Fill::Random => {

@@ -21,7 +21,9 @@ use super::dry_run::{self, DryRunArg, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
 use super::model::{Contents, KernelModel, List};
+use super::per_item;
 use super::pitches::FEWEST_PLACES;
+use super::polynomial::{EVERY, Each};
 use super::scalars_in_buffers;
 
 /// Size limit of generated buffers, in bytes.
@@ -123,7 +125,7 @@ impl<'m> LaunchBuilder<'m> {
         dictionary.dedup();
         LaunchBuilder {
             model,
-            summary: Rc::new(AccessSummary::new(program)),
+            summary: Rc::new(per_item::summarise(program)),
             dictionary: dictionary.into(),
             limits,
             asks_sizes,
@@ -184,6 +186,11 @@ impl<'m> LaunchBuilder<'m> {
             Contents::Data => plan.fill,
             Contents::Offsets => Fill::Offsets(4),
             Contents::Lengths { .. } => Fill::Differences(4),
+            Contents::PerItem(each) => {
+                let number = assign::integer(&plan.scalars, arg.position, EVERY).unwrap_or(1);
+                let number = u64::try_from(number).unwrap_or(1);
+                if each == Each::Start { Fill::Multiples(number) } else { Fill::Each(number) }
+            }
             Contents::List(List::Sizes) => Fill::Sizes(items),
             Contents::List(List::Strides) => Fill::Strides,
             Contents::TripCounts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),

@@ -51,6 +51,7 @@ pub mod mutants;
 pub mod output_dir;
 mod outside_invariants;
 mod path_conditions;
+mod per_item;
 mod pitches;
 pub mod planned_launch;
 mod polynomial;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kassay_model::interface::{Interface, Scalar};
 use kassay_prove::program::{Program, Region};
 
-use super::polynomial::Poly;
+use super::polynomial::{Each, Poly};
 
 /// The purpose of an argument, as far as the code shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,6 +62,8 @@ pub enum Contents {
     TripCounts,
     /// A number for each dimension.
     List(List),
+    /// A number for each work-item or group of a dimension.
+    PerItem(Each),
     /// How long the segments are that begin at the offsets in another buffer.
     Lengths {
         /// That buffer's position.

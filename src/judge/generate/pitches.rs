@@ -171,8 +171,9 @@ fn first_part(first: &Offset, second: &Offset) -> Option<(Atom, i128)> {
         return None;
     }
     let apart = second.poly.sub(&first.poly);
-    if apart.0.len() == 1 {
-        let (product, by) = apart.0.first_key_value().filter(|(_, by)| **by > 0)?;
+    let steps = apart.sub(&Poly::constant(apart.constant_term()));
+    if steps.0.len() == 1 {
+        let (product, by) = steps.0.first_key_value().filter(|(_, by)| **by > 0)?;
         return match product[..] {
             [scalar @ Atom::Arg(..)] => Some((scalar, *by)),
             _ => None,
@@ -228,7 +229,8 @@ fn parts_apart(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Atom) ->
             .into_iter()
             .any(|f| f.rhs.has(scalar) && f.lhs.atoms().any(|a| !is_uniform(summary, a, DEPTH) && row.has(a)));
         let mut push = |extent: Poly| {
-            let extent = extent.add(&Poly::constant(i128::from(first.bytes.max(1)) - 1));
+            let beyond = first.poly.constant_term() - second.poly.constant_term();
+            let extent = extent.add(&Poly::constant(i128::from(first.bytes.max(1)) - 1 + beyond));
             all.push(LowerBound { extent, coefficient, rest: Poly::default(), is_hard: true, is_start: false });
         };
         if is_kept || row.has(scalar) {

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use kassay_ir::cfg::indices::BlockIndex;
 use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::Opcode;
 pub use kassay_prove::program::ids::{Id, id_of};
@@ -190,18 +191,35 @@ fn written(program: &Program) -> Option<BTreeSet<u32>> {
     Some(found)
 }
 
+/// What the numbers are that a buffer has for each work-item or group of a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Each {
+    /// Where its part of another buffer begins: parts lie one behind the other.
+    Start,
+    /// A pitch, the same for all.
+    Pitch,
+}
+
+/// Buffers with a number for each work-item or group, by position.
+pub type PerItem = BTreeMap<u32, Each>;
+
+/// In place of an offset: the scalar from which all elements of a buffer are made.
+pub const EVERY: u64 = u64::MAX;
+
 /// The polynomials of a program's values, computed once.
 pub struct Symbols<'p> {
     pub program: &'p Program,
     /// Arguments whose memory the kernel may write; `None`: any.
     written: Option<BTreeSet<u32>>,
+    /// Buffers with a number for each work-item or group of a dimension.
+    pub per_item: PerItem,
     known: RefCell<HashMap<ValueId, Poly>>,
 }
 
 impl<'p> Symbols<'p> {
     /// Computes the polynomials of all integers of the program.
-    pub fn new(program: &'p Program) -> Symbols<'p> {
-        let symbols = Symbols { program, written: written(program), known: RefCell::new(HashMap::new()) };
+    pub fn new(program: &'p Program, per_item: PerItem) -> Symbols<'p> {
+        let symbols = Symbols { program, written: written(program), per_item, known: RefCell::new(HashMap::new()) };
         // In program order, so that operands are known before their uses.
         for (_, instruction) in program.instructions().filter(|(_, i)| program.shape(i.result).is_int()) {
             symbols.poly(instruction.result);
@@ -260,6 +278,12 @@ impl<'p> Symbols<'p> {
             Op::Extract if program.shape(value).is_int() => {
                 self.lane(instruction.operands[0], program.constant(instruction.operands[1])?, LANE_DEPTH)
             }
+            Op::Load if program.shape(value).is_int() && self.item_of(value).is_some() => {
+                let (position, each, id) = self.item_of(value)?;
+                let scalar = Poly::atom(Atom::Arg(position, EVERY));
+                if each == Each::Start { Poly::atom(id).mul(&scalar) } else { Some(scalar) }
+            }
+            Op::Phi(_) if program.shape(value).is_int() => self.counted_up(value),
             Op::Load if program.shape(value).is_int() => {
                 let (position, offset) = self.place_of_scalar(instruction.operands[0])?;
                 Some(Poly::atom(Atom::Arg(position, offset)))
@@ -321,6 +345,72 @@ impl<'p> Symbols<'p> {
                     _ => None,
                 }
             }
+        }
+    }
+
+    /// Returns the buffer with a number for each, and the id by which a load takes one of it.
+    fn item_of(&self, load: ValueId) -> Option<(u32, Each, Atom)> {
+        let (position, id) = self.place_by_id(load)?;
+        Some((position, *self.per_item.get(&position)?, id))
+    }
+
+    /// Returns the buffer and the id, if a load takes the element that an id says of a buffer that nothing writes.
+    pub fn place_by_id(&self, load: ValueId) -> Option<(u32, Atom)> {
+        let instruction = self.program.instruction(load).filter(|i| matches!(i.op, Op::Load))?;
+        let address = self.address(instruction.operands[0]);
+        let Region::Argument(position) = address.region else { return None };
+        let bytes = i128::from(self.program.shape(load).bytes());
+        let (product, factor) = address.offset.0.first_key_value().filter(|_| address.offset.0.len() == 1)?;
+        match product[..] {
+            [id @ Atom::Id(Id::Global | Id::Group, _)]
+                if *factor == bytes && self.program.by_value[position as usize].is_none() && self.is_kept(position) =>
+            {
+                Some((position, id))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the polynomial of a number to which each turn of a loop adds the same scalar, in terms of a counter of
+    /// the loop that goes up by one.
+    fn counted_up(&self, phi: ValueId) -> Option<Poly> {
+        let program = self.program;
+        let here = program.block_of(phi)?;
+        let (start, step) = self.start_and_step(phi, here)?;
+        let step = self.poly(step);
+        let is_scalar = |atom: Atom| match atom {
+            Atom::Arg(..) => true,
+            // It does not change from turn to turn, either.
+            Atom::Value(value) => self.place_by_id(value).is_some(),
+            Atom::Id(..) => false,
+        };
+        if step.as_constant().is_some() || !step.atoms().all(is_scalar) {
+            return None;
+        }
+        let counters = program.instructions().filter(|(block, i)| *block == here && matches!(i.op, Op::Phi(_)));
+        let counter = counters.map(|(_, other)| other.result).find_map(|counter| {
+            let (start, step) = self.start_and_step(counter, here).filter(|_| counter != phi)?;
+            (program.constant(step) == Some(1)).then_some(())?;
+            Some(Poly::atom(Atom::Value(counter)).sub(&Poly::constant(program.constant(start)?.into())))
+        })?;
+        Some(self.poly(start).add(&counter.mul(&step)?))
+    }
+
+    /// Returns where a loop's phi starts, and what each turn adds to it.
+    fn start_and_step(&self, phi: ValueId, here: BlockIndex) -> Option<(ValueId, ValueId)> {
+        let program = self.program;
+        let instruction = program.instruction(phi).filter(|_| program.shape(phi).is_int())?;
+        let Op::Phi(from) = &instruction.op else { return None };
+        let (&[a, b], &[from_a, from_b]) = (&instruction.operands[..], &from[..]) else { return None };
+        let (start, next) = match (program.dominates(here, from_a), program.dominates(here, from_b)) {
+            (false, true) => (a, b),
+            (true, false) => (b, a),
+            _ => return None,
+        };
+        let sum = program.instruction(next).filter(|i| matches!(i.op, Op::Binary(Opcode::LLVMAdd)))?;
+        match sum.operands[..] {
+            [of, step] | [step, of] if of == phi => Some((start, step)),
+            _ => None,
         }
     }
 

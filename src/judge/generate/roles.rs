@@ -12,9 +12,9 @@ use kassay_suite::scalar_layout;
 
 use super::access_summary::{Access, AccessKind, AccessSummary};
 use super::model::{ArgModel, Contents, KernelModel, List, LowerBound, Role, ScalarModel};
-use super::polynomial::Atom;
+use super::polynomial::{Atom, EVERY, Each};
 use super::{
-    atomic_counters, buffer_lengths, content_roles, group_sizes, id_uses, lists, pitches, scalar_bounds,
+    atomic_counters, buffer_lengths, content_roles, group_sizes, id_uses, lists, per_item, pitches, scalar_bounds,
     scalars_in_buffers,
 };
 use crate::coverage::build::KernelUnderTest;
@@ -53,7 +53,7 @@ pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarMode
 }
 
 fn model(program: Program, interface: &Interface) -> KernelModel {
-    let summary = AccessSummary::new(&program);
+    let summary = per_item::summarise(&program);
     let mut scalars = scalars(interface);
     let shifts = shifts(&summary);
     let offsets = pitches::offsets(&summary);
@@ -71,6 +71,11 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         scalar.role = scalar_use.role(!scalar.lower_bounds.is_empty());
     }
     scalars.retain(scalars_in_buffers::matters);
+    for mut scalar in per_item::scalars(&summary, interface) {
+        scalar.lower_bounds = scalar_bounds::lower_bounds(&summary, &offsets, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.lower_bounds.extend(per_item::bounds(&summary, scalar.arg));
+        scalars.push(scalar);
+    }
     let lists = lists::find(&summary, interface);
     scalars.retain(|scalar| !(scalar.in_buffer && lists.buffers.contains_key(&scalar.arg)));
     for scalar in &mut scalars {
@@ -103,9 +108,11 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
                         let place = scalars_in_buffers::place(&summary, load);
                         place.is_some_and(|place| scalars.iter().any(|s| s.in_buffer && (s.arg, s.offset) == place))
                     };
-                    model.contents = match lists.buffers.get(&arg.position) {
-                        Some(list) => Contents::List(*list),
-                        None => content_roles::find(&summary, arg.position, &is_scalar),
+                    let per_item = summary.symbols.per_item.get(&arg.position);
+                    model.contents = match (lists.buffers.get(&arg.position), per_item) {
+                        (Some(list), _) => Contents::List(*list),
+                        (None, Some(each)) => Contents::PerItem(*each),
+                        (None, None) => content_roles::find(&summary, arg.position, &is_scalar),
                     };
                     model.is_counter = atomic_counters::is_counter(&summary, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
@@ -364,11 +371,13 @@ fn preconditions(
             Contents::Indices { .. } => "places in memory of the work-group or work-item".to_owned(),
             Contents::Offsets => "offsets that do not fall".to_owned(),
             Contents::TripCounts => "numbers of turns of a loop".to_owned(),
+            Contents::PerItem(Each::Start) => "where parts of other buffers begin, one behind the other".to_owned(),
+            Contents::PerItem(Each::Pitch) => "the same pitch for all parts".to_owned(),
             Contents::Lengths { of } => format!("how far apart the offsets in {} are", label(of as usize)),
         };
         all.push(format!("{} holds {what}", label(position)));
     }
-    for scalar in scalars.iter().filter(|scalar| scalar.list.is_none()) {
+    for scalar in scalars.iter().filter(|scalar| scalar.list.is_none() && scalar.offset != EVERY) {
         let what = match scalar.role {
             _ if scalar.divides => "is not 0",
             Role::Shift => "is less than the width of what is shifted",

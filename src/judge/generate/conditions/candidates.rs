@@ -15,7 +15,7 @@ use crate::generate::content_roles;
 use crate::generate::id_uses::IdUses;
 use crate::generate::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::generate::pitches::{self, Offset};
-use crate::generate::polynomial::{Atom, Id, Poly, id_of};
+use crate::generate::polynomial::{Atom, EVERY, Id, Poly, id_of};
 use crate::generate::repeated_writes;
 use crate::generate::scalars_in_buffers;
 
@@ -121,7 +121,7 @@ impl Finder<'_, '_> {
             .model
             .scalars
             .iter()
-            .filter(|s| !s.scalar.is_float() && s.role != Role::Unused && s.list.is_none())
+            .filter(|s| !s.scalar.is_float() && s.role != Role::Unused && s.list.is_none() && s.offset != EVERY)
             .collect();
         all.sort_by_cached_key(|s| (!self.is_in_address(s), s.role, s.arg, s.offset));
         all.truncate(MAX_SCALARS);
@@ -255,7 +255,7 @@ impl Finder<'_, '_> {
     fn of_contents(&self) -> Vec<Condition> {
         let mut all = Vec::new();
         for (arg, model) in self.model.interface.args.iter().zip(&self.model.args) {
-            let is_list = matches!(model.contents, Contents::List(_));
+            let is_list = matches!(model.contents, Contents::List(_) | Contents::PerItem(_));
             let has_integers = integers_of(&self.model.interface, arg.position).is_some();
             if is_list || !has_integers || !self.leads_to_address(arg.position) {
                 continue;

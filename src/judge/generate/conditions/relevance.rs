@@ -10,7 +10,7 @@ use super::checks;
 use crate::generate::access_summary::{Access, AccessSummary};
 use crate::generate::model::KernelModel;
 use crate::generate::pitches;
-use crate::generate::polynomial::{Atom, Poly};
+use crate::generate::polynomial::{Atom, EVERY, Poly};
 
 /// What findings are about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -112,10 +112,14 @@ impl Relevant {
 
     /// Whether a condition is on what the accesses depend on.
     pub(super) fn has(&self, condition: &Condition) -> bool {
-        let is_address = |quantity: &Quantity| scalars_of(quantity).iter().all(|s| self.in_addresses.contains(s));
+        // What all elements of a buffer are made from is nothing that a host sets.
+        let is_own = |scalar: &Atom| !matches!(scalar, Atom::Arg(_, EVERY));
+        let is_address =
+            |quantity: &Quantity| scalars_of(quantity).iter().all(|s| is_own(s) && self.in_addresses.contains(s));
         let is_known = |quantity: &Quantity| {
-            self.has_others
-                || scalars_of(quantity).iter().all(|s| self.in_addresses.contains(s) || self.in_checks.contains(s))
+            let scalars = scalars_of(quantity);
+            let is_meant = |s: &Atom| self.has_others || self.in_addresses.contains(s) || self.in_checks.contains(s);
+            scalars.iter().all(|s| is_own(s) && is_meant(s))
         };
         let is_source = |buffer: &IndexBuffer| self.has_others || self.buffers.contains(&buffer.position);
         match condition {

@@ -30,6 +30,8 @@ pub enum Fill {
     Sizes(u64),
     /// Strides of dimensions.
     Strides,
+    /// Numbers of dimensions.
+    Order,
     /// The same number everywhere.
     Each(u64),
     /// 0, this number, twice this number and so on.
@@ -145,6 +147,7 @@ impl Filling {
             Fill::Sizes(items) => i128::from(List::Sizes.number(i, items)),
             Fill::Each(n) => i128::from(n),
             Fill::Multiples(n) => wide * i128::from(n),
+            Fill::Order => i128::from(List::Order.number(i, 1)),
             Fill::Strides => i128::from(List::Strides.number(i, 1)),
             Fill::Differences(step) => self.offset(step, i + 1) - self.offset(step, i),
             Fill::Random => {

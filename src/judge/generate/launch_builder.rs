@@ -193,6 +193,7 @@ impl<'m> LaunchBuilder<'m> {
             }
             Contents::List(List::Sizes) => Fill::Sizes(items),
             Contents::List(List::Strides) => Fill::Strides,
+            Contents::List(List::Order) => Fill::Order,
             Contents::TripCounts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
             Contents::Indices { target, scale, distinct, room } => {
                 let room = match target {

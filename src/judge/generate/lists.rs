@@ -13,6 +13,9 @@ use super::model::{DIMENSIONS, List, LowerBound, UpperBound};
 use super::polynomial::{Atom, Id, Poly, id_of};
 use super::scalars_in_buffers;
 
+/// Lists by whose elements others are read, one after the other.
+const DEPTH: u32 = 3;
+
 /// The lists of a kernel.
 #[derive(Debug, Default)]
 pub struct Lists {
@@ -51,9 +54,12 @@ impl Lists {
 /// Finds the lists of a kernel.
 pub fn find(summary: &AccessSummary<'_>, interface: &Interface) -> Lists {
     let mut found = Lists::default();
-    let reads = summary.accesses.iter().filter(|access| access.kind == AccessKind::Read && is_counted(summary, access));
-    for access in reads {
-        let (Region::Argument(position), Some(list)) = (access.region, kind(summary, access.id)) else { continue };
+    let reads = summary.accesses.iter().filter(|access| access.kind == AccessKind::Read);
+    let counted: Vec<&Access> = reads.filter(|access| is_counted(summary, access, DEPTH)).collect();
+    let is_order = |load: ValueId| counted.iter().any(|o| o.id != load && summary.sources(o.pointer).contains(&load));
+    for access in &counted {
+        let list = kind(summary, access.id).or_else(|| is_order(access.id).then_some(List::Order));
+        let (Region::Argument(position), Some(list)) = (access.region, list) else { continue };
         let Some(arg) = interface.args.get(position as usize) else { continue };
         match &arg.kind {
             ArgKind::Value(ty) => {
@@ -83,26 +89,31 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface) -> Lists {
     found
 }
 
-/// Whether the place of a read depends on the counter of a loop, and on nothing that differs between work-items.
-fn is_counted(summary: &AccessSummary<'_>, access: &Access) -> bool {
+/// Whether the place of a read depends on the counter of a loop, directly or through another list, and on nothing that
+/// differs between work-items.
+fn is_counted(summary: &AccessSummary<'_>, access: &Access, depth: u32) -> bool {
     let program = summary.program;
     let Region::Argument(position) = access.region else { return false };
-    let is_number = program.shape(access.id).is_int() && program.shape(access.id).lanes == 0;
-    if !is_number || !summary.symbols.is_kept(position) || access.offset.as_constant().is_some() {
+    let is_number = program.shape(access.id).is_int();
+    if depth == 0 || !is_number || !summary.symbols.is_kept(position) || access.offset.as_constant().is_some() {
         return false;
     }
-    let sources = summary.sources(access.pointer);
+    let is_list = |value: &ValueId| {
+        let mut reads = summary.accesses.iter().filter(|a| a.id == *value && a.kind == AccessKind::Read);
+        reads.any(|read| is_counted(summary, read, depth - 1))
+    };
+    let is_scalar = |value: &ValueId| summary.symbols.poly(*value).atoms().all(|atom| matches!(atom, Atom::Arg(..)));
+    let is_id = |base: &str| matches!(id_of(base), Some(Id::Global | Id::Local | Id::Group));
     let is_of_item = |value: &ValueId| {
-        let is_id = |base: &str| matches!(id_of(base), Some(Id::Global | Id::Local | Id::Group));
         program.instruction(*value).is_some_and(|i| match &i.op {
             Op::Call(_, base) => is_id(base),
-            Op::Load | Op::AtomicRmw(_) | Op::CompareExchange => {
-                summary.symbols.poly(*value).atoms().any(|atom| !matches!(atom, Atom::Arg(..)))
-            }
+            Op::Load => !is_scalar(value) && !is_list(value),
+            Op::AtomicRmw(_) | Op::CompareExchange => true,
             _ => false,
         })
     };
-    sources.iter().any(|value| program.is_counter(*value)) && !sources.iter().any(is_of_item)
+    let sources = summary.sources(access.pointer);
+    sources.iter().any(|value| program.is_counter(*value) || is_list(value)) && !sources.iter().any(is_of_item)
 }
 
 /// Returns the scalars that say how many elements of a list a loop reads: those at which its counter begins or ends.

@@ -78,15 +78,19 @@ pub enum List {
     Sizes,
     /// How far apart neighbours are in a dimension.
     Strides,
+    /// Which dimension it is of those of another array.
+    Order,
 }
 
 impl List {
-    /// Returns the number at `index` in a launch of so many work-items. The dimensions are those of one dense array: all
-    /// but the first are 2 long, and the first has room for what is left of a number after the others are taken from it.
+    /// Returns the number at `index` in a launch of so many work-items. The dimensions are those of one dense array:
+    /// all but the first are 2 long, and the first has room for what is left of a number after the others are taken
+    /// from it.
     pub(crate) fn number(self, index: u64, items: u64) -> u64 {
         match self {
             List::Sizes if index == 0 => items.max(2),
             List::Sizes => 2,
+            List::Order => index,
             List::Strides => 1 << (DIMENSIONS - 1).saturating_sub(index),
         }
     }

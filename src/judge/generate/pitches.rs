@@ -43,13 +43,13 @@ impl Offset {
     }
 
     /// Whether it is a coordinate of an image.
-    pub fn is_coordinate(&self) -> bool {
+    pub(super) fn is_coordinate(&self) -> bool {
         self.coordinate > 0
     }
 }
 
 /// Returns the coordinates at which images are written, as offsets in texels.
-fn coordinates(summary: &AccessSummary<'_>) -> Vec<Offset> {
+pub(super) fn coordinates(summary: &AccessSummary<'_>) -> Vec<Offset> {
     let program = summary.program;
     let mut all = Vec::new();
     for (block, instruction) in program.instructions() {
@@ -79,7 +79,8 @@ fn coordinates(summary: &AccessSummary<'_>) -> Vec<Offset> {
     all
 }
 
-/// Returns the offsets of the accesses to shared memory, and the coordinates of writes to images. Where a pointer is one of several, each of them.
+/// Returns the offsets of the accesses to shared memory, and the coordinates of writes to images. Where a pointer is one
+/// of several, each of them.
 pub(super) fn offsets(summary: &AccessSummary<'_>) -> Vec<Offset> {
     let program = summary.program;
     let mut all: Vec<Offset> = coordinates(summary);

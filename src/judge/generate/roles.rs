@@ -83,6 +83,7 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         match scalar.list {
             Some((List::Sizes, _)) => (scalar.role, scalar.divides) = (Role::Divisor, true),
             Some((List::Strides, _)) => scalar.role = Role::RowLength,
+            Some((List::Order, _)) => scalar.role = Role::Index,
             None => {}
         }
         let (least, most) = lists.bounds(Atom::Arg(scalar.arg, scalar.offset));
@@ -140,6 +141,7 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
     let mut preconditions = preconditions(interface, &args, &scalars, &groups);
     preconditions.extend(lists.names.iter().map(|(name, list)| match list {
         List::Sizes => format!("{name} holds the lengths of dimensions"),
+        List::Order => format!("{name} holds the order of dimensions"),
         List::Strides => format!("{name} holds the strides of a dense array, the first one the greatest"),
     }));
     drop(summary);

@@ -103,7 +103,8 @@ fn scalars_between(element: &Type, from: u64, to: u64, label: &str, is_alone: bo
     all
 }
 
-/// Returns whether the scalar is one of those of the model: it is passed by value, or addresses and bounds depend on it.
+/// Returns whether the scalar is one of those of the model: it is passed by value, or addresses and bounds depend on
+/// it.
 pub fn matters(scalar: &ScalarModel) -> bool {
     let is_parameter =
         matches!(scalar.role, Role::Bound | Role::RowLength | Role::Count | Role::Index | Role::Shift | Role::Divisor);

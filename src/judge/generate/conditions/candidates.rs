@@ -43,7 +43,8 @@ pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) 
     let mut ids = IdUses::of(summary).read().clone();
     // Sub-groups lie along the first dimension of a group.
     ids.extend(model.groups.sub_group.map(|_| (Id::Local, 0)));
-    let finder = Finder { model, summary, ids, guards: guards(summary), borders: checks::borders(summary) };
+    let (guards, borders) = (guards(summary), checks::borders(summary));
+    let finder = Finder { model, summary, ids, guards, borders, coordinates: pitches::coordinates(summary) };
     let mut single = finder.of_scalars();
     single.extend(finder.of_contents());
     if !fixed && model.groups.required.is_none() {
@@ -104,6 +105,8 @@ struct Finder<'a, 'p> {
     guards: BTreeSet<(Atom, u8)>,
     /// Widths of borders.
     borders: BTreeSet<i64>,
+    /// At which images are written.
+    coordinates: Vec<Offset>,
 }
 
 impl Finder<'_, '_> {
@@ -131,12 +134,7 @@ impl Finder<'_, '_> {
     fn is_in_address(&self, scalar: &ScalarModel) -> bool {
         let atom = Atom::Arg(scalar.arg, scalar.offset);
         self.summary.accesses.iter().any(|access| access.offset.has(atom))
-            || self.coordinates().iter().any(|offset| offset.poly.has(atom))
-    }
-
-    /// Coordinates of images.
-    fn coordinates(&self) -> Vec<Offset> {
-        pitches::offsets(self.summary).into_iter().filter(Offset::is_coordinate).collect()
+            || self.coordinates.iter().any(|offset| offset.poly.has(atom))
     }
 
     /// Whether addresses step by the scalar, or by what is computed from it.

@@ -66,7 +66,7 @@ impl Relevant {
                 found.check(summary, bound);
             }
         }
-        for offset in pitches::offsets(summary).iter().filter(|offset| offset.is_coordinate()) {
+        for offset in pitches::coordinates(summary) {
             let is_meant = matches!(offset.region, Region::Argument(p) if concerns.arguments.contains(&p));
             for atom in offset.poly.atoms().filter(|_| is_meant) {
                 match atom {

@@ -25,6 +25,8 @@ const MAX_SCALARS: usize = 12;
 const LEAST_GROUP: i128 = 4;
 /// The greatest.
 const LARGEST_GROUP: i128 = 1024;
+/// The greatest width of a border that a scalar may have to leave.
+const WIDEST_BORDER: i64 = 4;
 /// Constants that are taken for work-group sizes, at most.
 const MAX_LITERALS: usize = 10;
 
@@ -163,6 +165,9 @@ impl Finder<'_, '_> {
             let own = || quantity(scalar);
             if scalar.scalar.is_signed() {
                 all.push(Condition::AtLeast(own(), Quantity::Constant(0)));
+            }
+            if checks::is_border(self.summary, Atom::Arg(scalar.arg, scalar.offset)) {
+                all.extend((1..=WIDEST_BORDER).map(|n| Condition::AtLeast(own(), Quantity::Constant(n))));
             }
             let is_in_address = self.is_in_address(scalar);
             let is_pitch = self.is_pitch(scalar);

@@ -94,6 +94,15 @@ pub(super) fn ends_of_rows(summary: &AccessSummary<'_>) -> BTreeSet<(Atom, i64)>
     found
 }
 
+/// Whether a check keeps ids from falling below the scalar, as at the border of an image.
+pub(super) fn is_border(summary: &AccessSummary<'_>, scalar: Atom) -> bool {
+    let is_id = |atom: Atom| matches!(atom, Atom::Id(Id::Global | Id::Local, _));
+    summary.facts.all().any(|(_, fact)| {
+        let is_alone = fact.lhs.linear_in(scalar).is_some_and(|(n, rest)| n == 1 && rest.as_constant().is_some());
+        !fact.is_equal && is_alone && fact.rhs.atoms().any(is_id)
+    })
+}
+
 /// Returns constants that are subtracted from the size of the launch, as widths of borders are.
 pub(super) fn borders(summary: &AccessSummary<'_>) -> BTreeSet<i64> {
     let program = summary.program;

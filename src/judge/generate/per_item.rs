@@ -55,7 +55,8 @@ pub fn bounds(summary: &AccessSummary<'_>, position: u32) -> Vec<LowerBound> {
     for offset in pitches::offsets(summary).iter().filter(|offset| offset.is_written) {
         for (product, coefficient) in offset.poly.0.iter().filter(|(product, n)| product.contains(&own) && **n > 0) {
             let is_counted = |atom: &Atom| matches!(atom, Atom::Value(v) if summary.program.is_counter(*v));
-            if !is_start(product) && !(product.len() == 2 && product.iter().any(is_counted)) {
+            let is_plane = product.len() == 2 && product.iter().any(is_counted);
+            if !is_start(product) && !is_plane {
                 continue;
             }
             let rest = offset.poly.0.iter().filter(|(other, _)| *other != product && !is_start(other));
@@ -82,7 +83,7 @@ fn find(summary: &AccessSummary<'_>) -> PerItem {
             let ids: Vec<u8> = offset.poly.atoms().filter_map(d).collect();
             !ids.is_empty() && ids.iter().all(|of| Some(*of) != d(id))
         };
-        for (product, _) in &offset.poly.0 {
+        for product in offset.poly.0.keys() {
             for atom in product {
                 let Atom::Value(value) = *atom else { continue };
                 let Some((position, id)) = summary.symbols.place_by_id(value) else { continue };

@@ -79,8 +79,8 @@ pub(super) fn coordinates(summary: &AccessSummary<'_>) -> Vec<Offset> {
     all
 }
 
-/// Returns the offsets of the accesses to shared memory, and the coordinates of writes to images. Where a pointer is one
-/// of several, each of them.
+/// Returns the offsets of the accesses to shared memory, and the coordinates of writes to images. Where a pointer is
+/// one of several, each of them.
 pub(super) fn offsets(summary: &AccessSummary<'_>) -> Vec<Offset> {
     let program = summary.program;
     let mut all: Vec<Offset> = coordinates(summary);

@@ -7,12 +7,13 @@ use std::rc::Rc;
 
 use kassay_ir::cfg::indices::BlockIndex;
 use kassay_ir::kernel::builtins::{self, Family};
+use kassay_model::interface::HeldIndex;
 use kassay_prove::program::machine::call::pointee_bytes;
 use kassay_prove::program::{Op, Program, Region, ValueId};
 
 use super::intervals::Bounds;
 use super::path_conditions::{self, PathConditions};
-use super::polynomial::{Atom, Poly, Symbols};
+use super::polynomial::{Atom, PerItem, Poly, Symbols};
 
 /// Sources of a value that are visited, nearest first; those farther away are ignored.
 const MAX_SOURCES: usize = 2048;
@@ -63,9 +64,9 @@ pub struct AccessSummary<'p> {
 pub type Loads = Rc<[(ValueId, u32)]>;
 
 impl<'p> AccessSummary<'p> {
-    /// Summarises a program.
-    pub fn new(program: &'p Program) -> AccessSummary<'p> {
-        let symbols = Symbols::new(program);
+    /// Summarises a program. `per_item`: what is known of its buffers.
+    pub fn new(program: &'p Program, per_item: PerItem, held: &[HeldIndex]) -> AccessSummary<'p> {
+        let symbols = Symbols::new(program, per_item, held);
         let facts = path_conditions::find(&symbols);
         let accesses = accesses(&symbols);
         let mut bounds = Bounds::new();

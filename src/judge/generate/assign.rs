@@ -11,6 +11,7 @@ use super::fill::mix;
 use super::geometry::Geometry;
 use super::intervals::IntervalAnalysis;
 use super::model::{KernelModel, Role, ScalarModel};
+use super::polynomial::EVERY;
 
 /// A scalar's value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -91,12 +92,18 @@ pub fn scalars(
     for (i, scalar) in (0u64..).zip(&model.scalars) {
         // Among its kind, so that products of several divisors stay small.
         let ordinal = if scalar.role == Role::Divisor { divisors.next().unwrap_or(i) } else { i };
-        let number = unconstrained_value(scalar, ordinal, variant, mix(seed, variant * 64 + i));
+        let number = match scalar.list {
+            Some((list, index)) => {
+                let (_, most) = scalar_layout::range(scalar.scalar).unwrap_or((0, i128::from(u32::MAX)));
+                Number::Integer(i128::from(list.number(index, geometry.range.items())).min(most))
+            }
+            None => unconstrained_value(scalar, ordinal, variant, mix(seed, variant * 64 + i)),
+        };
         found.insert((scalar.arg, scalar.offset), number);
     }
     for _ in 0..ROUNDS {
         let before = found.clone();
-        for scalar in &model.scalars {
+        for scalar in model.scalars.iter().filter(|scalar| scalar.list.is_none()) {
             if let Some((soft, hard)) = required_values(scalar, summary, geometry, &found) {
                 let (_, most) = scalar_layout::range(scalar.scalar).unwrap_or((0, i128::from(u32::MAX)));
                 let further = if scalar.lower_bounds.iter().any(|d| d.is_start) { pick(&COUNTS, variant) } else { 0 };
@@ -240,6 +247,17 @@ pub fn bytes(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<u8> {
     }
     out.resize(ty.size() as usize, 0);
     out
+}
+
+/// Returns the scalars in the buffer at `position`: offsets, and bytes.
+pub fn placed(model: &KernelModel, position: u32, scalars: &Scalars) -> Vec<(u64, Vec<u8>)> {
+    let mine = model.scalars.iter().filter(|s| s.in_buffer && s.arg == position && s.offset != EVERY);
+    let bytes = mine.filter_map(|s| {
+        let mut out = Vec::new();
+        put(s.scalar, *scalars.get(&(position, s.offset))?, &mut out);
+        Some((s.offset, out))
+    });
+    bytes.collect()
 }
 
 /// Appends a number in the representation of `scalar`.

@@ -18,10 +18,12 @@ const HARMLESS: i128 = 1 << 16;
 /// Rows or elements that are enough where it is not known how many there are.
 const FEW: u64 = 8;
 
-/// Infers the role of the contents of the buffer at `position`.
-pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
+/// Infers the role of the contents of the buffer at `position`. `is_scalar`: a load is of one of the model's scalars,
+/// which says nothing of the other contents.
+pub fn find(summary: &AccessSummary<'_>, position: u32, is_scalar: &dyn Fn(ValueId) -> bool) -> Contents {
     let program = summary.program;
-    let from_here = |value: ValueId| summary.loads_among_sources(value).iter().any(|(_, p)| *p == position);
+    let from_here =
+        |value: ValueId| summary.loads_among_sources(value).iter().any(|(load, p)| *p == position && !is_scalar(*load));
     if let Some(contents) = segments(summary, position) {
         return contents;
     }
@@ -46,7 +48,7 @@ pub fn find(summary: &AccessSummary<'_>, position: u32) -> Contents {
     if bounds_by_difference(summary, position) {
         return Contents::Offsets;
     }
-    let mut roles = summary.accesses.iter().filter_map(|access| indices_role(summary, access, position));
+    let mut roles = summary.accesses.iter().filter_map(|access| indices_role(summary, access, position, is_scalar));
     if let Some(mut first) = roles.next() {
         let is_distinct = |contents: &Contents| matches!(contents, Contents::Indices { distinct: true, .. });
         if let Contents::Indices { distinct, .. } = &mut first {
@@ -126,7 +128,12 @@ fn bounds_by_difference(summary: &AccessSummary<'_>, position: u32) -> bool {
 }
 
 /// Returns the role of the contents as indices, if the address of this access depends on them.
-fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> Option<Contents> {
+fn indices_role(
+    summary: &AccessSummary<'_>,
+    access: &Access,
+    position: u32,
+    is_scalar: &dyn Fn(ValueId) -> bool,
+) -> Option<Contents> {
     let program = summary.program;
     let sources = summary.loads_among_sources(access.pointer);
     let more = access.number.map(|number| summary.loads_among_sources(number));
@@ -134,7 +141,7 @@ fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> 
         .iter()
         .chain(more.iter().flat_map(|m| m.iter()))
         .copied()
-        .find(|(v, p)| *p == position && *v != access.id)?;
+        .find(|(v, p)| *p == position && *v != access.id && !is_scalar(*v))?;
     if !matches!(program.shape(load).kind, Kind::Int(_)) {
         return None;
     }
@@ -147,7 +154,9 @@ fn indices_role(summary: &AccessSummary<'_>, access: &Access, position: u32) -> 
         cache: Default::default(),
     };
     let (low, high) = intervals.of(&access.offset);
-    if low >= 0 && high < HARMLESS {
+    // Of a pointer that a loop moves along it is not known how far.
+    let is_pointer = |atom: Atom| matches!(atom, Atom::Value(v) if program.shape(v).kind == Kind::Pointer);
+    if low >= 0 && high < HARMLESS && !access.offset.atoms().any(is_pointer) {
         return None;
     }
     let scale = access.offset.0.get(&vec![Atom::Value(load)]).copied().unwrap_or(0);

@@ -8,6 +8,7 @@ use kassay_suite::scalar_layout::{self, Leaf};
 use serde::{Deserialize, Serialize};
 
 use super::index_patterns::HeldIndices;
+use super::model::List;
 
 /// A pattern that fills buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +27,16 @@ pub enum Fill {
     Offsets(u64),
     /// How far each of these integers is below the next one, with the same seed.
     Differences(u64),
+    /// Lengths of dimensions, for so many work-items.
+    Sizes(u64),
+    /// Strides of dimensions.
+    Strides,
+    /// Numbers of dimensions.
+    Order,
+    /// The same number everywhere.
+    Each(u64),
+    /// 0, this number, twice this number and so on.
+    Multiples(u64),
 }
 
 /// The contents of one buffer.
@@ -40,6 +51,8 @@ pub struct Filling {
     pub fixed: Option<Arc<Vec<u8>>>,
     /// What stands for pointers in its elements.
     pub held: Vec<HeldIndices>,
+    /// Scalars with values of their own: offset in bytes, and the bytes.
+    pub placed: Arc<[(u64, Vec<u8>)]>,
 }
 
 /// Returns a well-mixed number (the finaliser of splitmix64).
@@ -72,14 +85,32 @@ pub fn push_float(scalar: Scalar, x: f64, out: &mut Vec<u8>) {
 impl Filling {
     /// Returns the bytes in the range `from..to`.
     pub fn bytes(&self, from: u64, to: u64) -> Vec<u8> {
-        if let Some(fixed) = &self.fixed {
-            let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).min(fixed.len());
-            let mut all = fixed[at(from)..at(to.max(from))].to_vec();
-            all.resize(usize::try_from(to - from).unwrap_or(0), 0);
-            return all;
+        let mut all = match &self.fixed {
+            Some(fixed) => {
+                let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).min(fixed.len());
+                let mut all = fixed[at(from)..at(to.max(from))].to_vec();
+                all.resize(usize::try_from(to - from).unwrap_or(0), 0);
+                all
+            }
+            None => self.made(from, to),
+        };
+        for (offset, bytes) in self.placed.iter() {
+            // Of a scalar of which only a part is asked for, that part.
+            for (byte, offset) in bytes.iter().zip(*offset..) {
+                let at = offset.checked_sub(from).and_then(|at| usize::try_from(at).ok());
+                if let Some(place) = at.and_then(|at| all.get_mut(at)) {
+                    *place = *byte;
+                }
+            }
         }
+        all
+    }
+
+    /// Returns bytes of the pattern.
+    fn made(&self, from: u64, to: u64) -> Vec<u8> {
         let size = self.ty.size().max(1);
-        let leaves = scalar_layout::leaves(&self.ty);
+        // A union of equal parts, such as ids and tags of the members of a group, holds what its parts do.
+        let leaves = scalar_layout::leaves_through_unions(&self.ty);
         let (first, last) = (from / size, to.div_ceil(size));
         let mut all = Vec::with_capacity(((last - first) * size) as usize);
         for i in first..last {
@@ -120,6 +151,11 @@ impl Filling {
             Fill::Below(n) => i128::from(word % n.max(1)),
             Fill::Distinct(n) => i128::from(permuted(i % n.max(1), n.max(1), self.seed)),
             Fill::Offsets(step) => self.offset(step, i),
+            Fill::Sizes(items) => i128::from(List::Sizes.number(i, items)),
+            Fill::Each(n) => i128::from(n),
+            Fill::Multiples(n) => wide * i128::from(n),
+            Fill::Order => i128::from(List::Order.number(i, 1)),
+            Fill::Strides => i128::from(List::Strides.number(i, 1)),
             Fill::Differences(step) => self.offset(step, i + 1) - self.offset(step, i),
             Fill::Random => {
                 let (least, greatest) = scalar_layout::range(scalar).unwrap_or((0, 0));

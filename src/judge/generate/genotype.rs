@@ -268,6 +268,7 @@ pub fn apply(
                 dictionary: launch_builder.dictionary().into(),
                 fixed: None,
                 held: Vec::new(),
+                placed: Arc::default(),
             };
             bytes[..count * size].copy_from_slice(&filling.bytes(0, (count * size) as u64));
             clamp_contents(bytes, ty, constraints, *position);

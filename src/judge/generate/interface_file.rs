@@ -100,7 +100,7 @@ impl UserConstraints {
         for (position, constraint) in (0u32..).zip(&self.args) {
             let Some(role) = constraint.role else { continue };
             model.args[position as usize].role = role;
-            for scalar in model.scalars.iter_mut().filter(|s| s.arg == position) {
+            for scalar in model.scalars.iter_mut().filter(|s| s.arg == position && !s.in_buffer) {
                 scalar.role = role;
             }
         }

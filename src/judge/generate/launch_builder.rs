@@ -21,8 +21,11 @@ use super::dry_run::{self, DryRunArg, Report, Setup};
 use super::fill::{Fill, Filling, mix};
 use super::geometry::Geometry;
 use super::held_indices;
-use super::model::{Contents, KernelModel};
+use super::model::{Contents, KernelModel, List};
+use super::per_item;
 use super::pitches::FEWEST_PLACES;
+use super::polynomial::{EVERY, Each};
+use super::scalars_in_buffers;
 
 /// Size limit of generated buffers, in bytes.
 const LARGEST: u64 = 1 << 26;
@@ -125,7 +128,7 @@ impl<'m> LaunchBuilder<'m> {
         dictionary.dedup();
         LaunchBuilder {
             model,
-            summary: Rc::new(AccessSummary::new(program)),
+            summary: Rc::new(per_item::summarise(program, &model.interface)),
             dictionary: dictionary.into(),
             limits,
             asks_sizes,
@@ -186,6 +189,14 @@ impl<'m> LaunchBuilder<'m> {
             Contents::Data => plan.fill,
             Contents::Offsets => Fill::Offsets(4),
             Contents::Lengths { .. } => Fill::Differences(4),
+            Contents::PerItem(each) => {
+                let number = assign::integer(&plan.scalars, arg.position, EVERY).unwrap_or(1);
+                let number = u64::try_from(number).unwrap_or(1);
+                if each == Each::Start { Fill::Multiples(number) } else { Fill::Each(number) }
+            }
+            Contents::List(List::Sizes) => Fill::Sizes(items),
+            Contents::List(List::Strides) => Fill::Strides,
+            Contents::List(List::Order) => Fill::Order,
             Contents::TripCounts => Fill::Below(plan.geometry.local[0].clamp(2, 8)),
             Contents::Indices { target, scale, distinct, room } => {
                 let room = match target {
@@ -210,11 +221,20 @@ impl<'m> LaunchBuilder<'m> {
             _ => position as u64,
         };
         let fixed = match &arg.source {
+            // What the host writes to a variable before the launch is as what it writes to a buffer.
+            ArgSource::Variable { .. }
+                if self.model.args[position].contents != Contents::Data
+                    && self.summary.symbols.is_kept(arg.position)
+                    && !scalars_in_buffers::is_given(arg, 0, u64::MAX) =>
+            {
+                None
+            }
             ArgSource::Variable { initial, .. } => Some(Arc::clone(initial)),
             ArgSource::Parameter | ArgSource::Member { .. } | ArgSource::Element => None,
         };
         let held = held_indices::of(&self.model.interface, &self.model.program, position, apart);
-        Filling { ty, fill, seed: mix(plan.seed, seed_of), dictionary: self.dictionary.clone(), fixed, held }
+        let placed = assign::placed(self.model, arg.position, &plan.scalars).into();
+        Filling { ty, fill, seed: mix(plan.seed, seed_of), dictionary: self.dictionary.clone(), fixed, placed, held }
     }
 
     /// Returns the bytes of the narrowest access to a region.
@@ -330,7 +350,8 @@ impl<'m> LaunchBuilder<'m> {
 
     /// Returns a guess, if only the dry run determines how large the argument has to be.
     fn guess(&self, position: usize, arg: &Arg, filling: &Filling, report: &Report) -> Option<Guess> {
-        let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. }) && filling.fixed.is_none();
+        let has_size = matches!(arg.kind, ArgKind::Buffer { .. } | ArgKind::Local { .. })
+            && !matches!(arg.source, ArgSource::Variable { .. });
         (has_size && self.model.args[position].lengths.is_empty()).then(|| Guess {
             position: arg.position,
             label: arg.display_name(),
@@ -479,6 +500,7 @@ impl<'m> LaunchBuilder<'m> {
             dictionary: self.dictionary.clone(),
             fixed: None,
             held: Vec::new(),
+            placed: Arc::default(),
         };
         let texels = filling.bytes(0, width * height * depth * 16);
         let format = ImageFormat { channel_order: "RGBA".to_owned(), channel_type: channel_type.to_owned() };

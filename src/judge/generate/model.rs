@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kassay_model::interface::{Interface, Scalar};
 use kassay_prove::program::{Program, Region};
 
-use super::polynomial::Poly;
+use super::polynomial::{Each, Poly};
 
 /// The purpose of an argument, as far as the code shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -60,12 +60,44 @@ pub enum Contents {
     Offsets,
     /// Trip counts of loops.
     TripCounts,
+    /// A number for each dimension.
+    List(List),
+    /// A number for each work-item or group of a dimension.
+    PerItem(Each),
     /// How long the segments are that begin at the offsets in another buffer.
     Lengths {
         /// That buffer's position.
         of: u32,
     },
 }
+
+/// A list of numbers, one for each dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum List {
+    /// Lengths of the dimensions.
+    Sizes,
+    /// How far apart neighbours are in a dimension.
+    Strides,
+    /// Which dimension it is of those of another array.
+    Order,
+}
+
+impl List {
+    /// Returns the number at `index` in a launch of so many work-items. The dimensions are those of one dense array:
+    /// all but the first are 2 long, and the first has room for what is left of a number after the others are taken
+    /// from it.
+    pub(crate) fn number(self, index: u64, items: u64) -> u64 {
+        match self {
+            List::Sizes if index == 0 => items.max(2),
+            List::Sizes => 2,
+            List::Order => index,
+            List::Strides => 1 << (DIMENSIONS - 1).saturating_sub(index),
+        }
+    }
+}
+
+/// Dimensions of the arrays that lists describe, at most: counts of them are no greater.
+pub(super) const DIMENSIONS: u64 = 8;
 
 /// The inferred properties of one argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,13 +137,18 @@ pub(crate) struct UpperBound {
     pub most: i128,
 }
 
-/// A scalar in a by-value argument.
+/// A scalar in a by-value argument, or one in a buffer that is the same for all work-items and takes part in addresses
+/// or bounds, as a member of a struct of parameters does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScalarModel {
     /// Position of the argument.
     pub arg: u32,
-    /// Byte offset within the argument.
+    /// Byte offset within the argument or the buffer.
     pub offset: u64,
+    /// It lies in a buffer.
+    pub in_buffer: bool,
+    /// The list of which it is an element, and which one.
+    pub list: Option<(List, u64)>,
     /// Its type.
     pub scalar: Scalar,
     /// Name in messages, such as `n` or `size.s1`.
@@ -168,7 +205,7 @@ pub struct KernelModel {
     pub interface: Interface,
     /// By position.
     pub args: Vec<ArgModel>,
-    /// All scalars passed by value.
+    /// All scalars passed by value, then those in buffers.
     pub scalars: Vec<ScalarModel>,
     /// The sizes of work-groups.
     pub groups: GroupRules,

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use kassay_ir::cfg::indices::BlockIndex;
+use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::Opcode;
 use kassay_prove::program::{Kind, Op, Program, Region, ValueId};
 
@@ -26,17 +27,63 @@ pub(super) struct Offset {
     pub bytes: u64,
     /// Of what the address is a multiple.
     pub alignment: u64,
-    region: Region,
-    block: BlockIndex,
-    is_written: bool,
+    pub region: Region,
+    /// Which coordinate of an image it is, from 1; 0: it is an address.
+    coordinate: u8,
+    pub block: BlockIndex,
+    pub is_written: bool,
     /// The address need only be a multiple of the size of a component.
     is_by_component: bool,
 }
 
-/// Returns the offsets of the accesses to shared memory. Where a pointer is one of several, each of them.
+impl Offset {
+    /// Whether both are offsets in the same memory, or the same coordinates of an image.
+    fn is_beside(&self, other: &Offset) -> bool {
+        (self.region, self.coordinate) == (other.region, other.coordinate)
+    }
+
+    /// Whether it is a coordinate of an image.
+    pub(super) fn is_coordinate(&self) -> bool {
+        self.coordinate > 0
+    }
+}
+
+/// Returns the coordinates at which images are written, as offsets in texels.
+pub(super) fn coordinates(summary: &AccessSummary<'_>) -> Vec<Offset> {
+    let program = summary.program;
+    let mut all = Vec::new();
+    for (block, instruction) in program.instructions() {
+        let is_write = |base: &str| builtins::family(base) == Some(Family::ImageWrite);
+        let ([image, at, ..], true) =
+            (&instruction.operands[..], matches!(&instruction.op, Op::Call(_, base) if is_write(base)))
+        else {
+            continue;
+        };
+        let is_number = matches!(program.shape(*at).kind, Kind::Int(_));
+        let Some(position) = program.params.iter().position(|p| p == image).filter(|_| is_number) else { continue };
+        let Ok(position) = u32::try_from(position) else { continue };
+        for (coordinate, poly) in (1..=3).zip(summary.symbols.components(*at)) {
+            let offset = |poly| Offset {
+                poly,
+                bytes: 1,
+                alignment: 1,
+                region: Region::Argument(position),
+                coordinate,
+                block,
+                is_written: true,
+                is_by_component: true,
+            };
+            all.extend(poly.map(offset).filter(|offset| !all.contains(offset)));
+        }
+    }
+    all
+}
+
+/// Returns the offsets of the accesses to shared memory, and the coordinates of writes to images. Where a pointer is
+/// one of several, each of them.
 pub(super) fn offsets(summary: &AccessSummary<'_>) -> Vec<Offset> {
     let program = summary.program;
-    let mut all: Vec<Offset> = Vec::new();
+    let mut all: Vec<Offset> = coordinates(summary);
     for access in summary.accesses.iter().filter(|a| !matches!(a.region, Region::Private(_))) {
         let mut push = |poly: Poly| {
             let offset = Offset {
@@ -44,6 +91,7 @@ pub(super) fn offsets(summary: &AccessSummary<'_>) -> Vec<Offset> {
                 bytes: access.bytes,
                 alignment: alignment(program, access),
                 region: access.region,
+                coordinate: 0,
                 block: access.block,
                 is_written: access.kind != AccessKind::Read,
                 is_by_component: access.number.is_some(),
@@ -74,7 +122,7 @@ fn alignment(program: &Program, access: &Access) -> u64 {
 /// Returns the factor of a row's pitch, or the least one of those with which accesses to the same memory step by it:
 /// where a work-item has two rows, the pitch is that of one.
 fn least_factor(offset: &Offset, offsets: &[Offset], row: &Term<'_>) -> i128 {
-    let beside = offsets.iter().filter(|other| other.region == offset.region && other.is_written);
+    let beside = offsets.iter().filter(|other| other.is_beside(offset) && other.is_written);
     let single = beside.filter_map(|other| other.poly.0.get(&row.pitches)).copied().filter(|factor| *factor > 0);
     single.chain([row.factor]).min().unwrap_or(row.factor)
 }
@@ -120,13 +168,28 @@ pub(super) fn lower_bounds(summary: &AccessSummary<'_>, offsets: &[Offset], scal
 
 /// Returns by which scalar, and how often, the second of two writes to the same memory lies behind the first.
 fn first_part(first: &Offset, second: &Offset) -> Option<(Atom, i128)> {
-    if first.region != second.region || !first.is_written || !second.is_written {
+    if !first.is_beside(second) || !first.is_written || !second.is_written {
         return None;
     }
     let apart = second.poly.sub(&first.poly);
-    let (product, by) = apart.0.first_key_value().filter(|(_, by)| apart.0.len() == 1 && **by > 0)?;
-    match product[..] {
+    let steps = apart.sub(&Poly::constant(apart.constant_term()));
+    if steps.0.len() == 1 {
+        let (product, by) = steps.0.first_key_value().filter(|(_, by)| **by > 0)?;
+        return match product[..] {
+            [scalar @ Atom::Arg(..)] => Some((scalar, *by)),
+            _ => None,
+        };
+    }
+    // Parts of different shapes, such as planes of which the second one has half as many rows.
+    let rises = |poly: &Poly| poly.0.values().all(|n| *n > 0);
+    let mut scalars = second.poly.0.iter().filter_map(|(product, by)| match product[..] {
         [scalar @ Atom::Arg(..)] => Some((scalar, *by)),
+        _ => None,
+    });
+    match (scalars.next(), scalars.next()) {
+        (Some((scalar, by)), None) if first.is_coordinate() && rises(&second.poly) && !first.poly.has(scalar) => {
+            Some((scalar, by))
+        }
         _ => None,
     }
 }
@@ -167,7 +230,8 @@ fn parts_apart(summary: &AccessSummary<'_>, offsets: &[Offset], scalar: Atom) ->
             .into_iter()
             .any(|f| f.rhs.has(scalar) && f.lhs.atoms().any(|a| !is_uniform(summary, a, DEPTH) && row.has(a)));
         let mut push = |extent: Poly| {
-            let extent = extent.add(&Poly::constant(i128::from(first.bytes.max(1)) - 1));
+            let beyond = first.poly.constant_term() - second.poly.constant_term();
+            let extent = extent.add(&Poly::constant(i128::from(first.bytes.max(1)) - 1 + beyond));
             all.push(LowerBound { extent, coefficient, rest: Poly::default(), is_hard: true, is_start: false });
         };
         if is_kept || row.has(scalar) {
@@ -247,7 +311,7 @@ fn rows_beside(offset: &Offset, offsets: &[Offset], pitch: &[Atom]) -> i128 {
         along
     };
     let own = along(&offset.poly);
-    let beside = offsets.iter().filter(|o| o.is_written && o.region == offset.region && along(&o.poly) == own);
+    let beside = offsets.iter().filter(|o| o.is_written && o.is_beside(offset) && along(&o.poly) == own);
     beside.filter_map(|o| o.poly.0.get(pitch)).copied().max().unwrap_or(0).max(0)
 }
 
@@ -287,7 +351,9 @@ pub(super) fn grows(poly: &Poly, summary: &AccessSummary<'_>, depth: u32) -> boo
 fn span(offset: &Offset, offsets: &[Offset]) -> i128 {
     let without_constant = |poly: &Poly| poly.sub(&Poly::constant(poly.constant_term()));
     let own = without_constant(&offset.poly);
-    let beside = offsets.iter().filter(|o| o.is_written && without_constant(&o.poly) == own);
+    let beside = offsets
+        .iter()
+        .filter(|o| o.is_written && o.coordinate == offset.coordinate && without_constant(&o.poly) == own);
     let ends = beside.map(|o| (o.poly.constant_term(), o.poly.constant_term() + i128::from(o.bytes.max(1))));
     let (least, most) = ends.fold((i128::MAX, i128::MIN), |(a, b), (low, high)| (a.min(low), b.max(high)));
     most.saturating_sub(least).clamp(1, 256)

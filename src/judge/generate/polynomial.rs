@@ -2,16 +2,19 @@
 //! loop counters.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use kassay_ir::cfg::indices::BlockIndex;
+use kassay_ir::kernel::builtins::{self, Family};
 use kassay_ir::llvm::Opcode;
+use kassay_model::interface::HeldIndex;
 pub use kassay_prove::program::ids::{Id, id_of};
 use kassay_prove::program::{Definition, Kind, Op, Program, Region, ValueId, signed};
 
 /// A variable of a polynomial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Atom {
-    /// The scalar at this byte offset of a by-value argument.
+    /// The scalar at this byte offset of a by-value argument, or of a buffer that the kernel does not write.
     Arg(u32, u64),
     Id(Id, u8),
     /// Any other value.
@@ -163,16 +166,64 @@ pub struct Address {
     pub offset: Poly,
 }
 
+/// Returns the arguments whose memory a kernel may write; `None`: any.
+fn written(program: &Program) -> Option<BTreeSet<u32>> {
+    let mut found = BTreeSet::new();
+    for (_, instruction) in program.instructions() {
+        let operands = &instruction.operands;
+        let pointers: &[ValueId] = match &instruction.op {
+            Op::Store => operands.get(1..2).unwrap_or(&[]),
+            Op::AtomicRmw(_) | Op::CompareExchange => operands.get(..1).unwrap_or(&[]),
+            Op::Call(_, base) if builtins::family(base) != Some(Family::VectorLoad) => operands,
+            _ => &[],
+        };
+        for pointer in pointers.iter().filter(|v| program.shape(**v).kind == Kind::Pointer) {
+            for root in &program.roots[*pointer as usize] {
+                match root {
+                    Region::Argument(position) => {
+                        found.insert(*position);
+                    }
+                    Region::Unknown => return None,
+                    Region::Variable(_) | Region::Private(_) => {}
+                }
+            }
+        }
+    }
+    Some(found)
+}
+
+/// What the numbers are that a buffer has for each work-item or group of a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Each {
+    /// Where its part of another buffer begins: parts lie one behind the other.
+    Start,
+    /// A pitch, the same for all.
+    Pitch,
+}
+
+/// Buffers with a number for each work-item or group, by position.
+pub type PerItem = BTreeMap<u32, Each>;
+
+/// In place of an offset: the scalar from which all elements of a buffer are made.
+pub const EVERY: u64 = u64::MAX;
+
 /// The polynomials of a program's values, computed once.
 pub struct Symbols<'p> {
     pub program: &'p Program,
+    /// Arguments whose memory the kernel may write, or that hold pointers; `None`: any.
+    written: Option<BTreeSet<u32>>,
+    /// Buffers with a number for each work-item or group of a dimension.
+    pub per_item: PerItem,
     known: RefCell<HashMap<ValueId, Poly>>,
 }
 
 impl<'p> Symbols<'p> {
-    /// Computes the polynomials of all integers of the program.
-    pub fn new(program: &'p Program) -> Symbols<'p> {
-        let symbols = Symbols { program, known: RefCell::new(HashMap::new()) };
+    /// Computes the polynomials of all integers of the program. `held`: what stands in buffers for pointers, which is
+    /// nothing that a host computes with.
+    pub fn new(program: &'p Program, per_item: PerItem, held: &[HeldIndex]) -> Symbols<'p> {
+        let mut written = written(program);
+        written.iter_mut().for_each(|written| written.extend(held.iter().map(|index| index.parameter)));
+        let symbols = Symbols { program, written, per_item, known: RefCell::new(HashMap::new()) };
         // In program order, so that operands are known before their uses.
         for (_, instruction) in program.instructions().filter(|(_, i)| program.shape(i.result).is_int()) {
             symbols.poly(instruction.result);
@@ -231,11 +282,14 @@ impl<'p> Symbols<'p> {
             Op::Extract if program.shape(value).is_int() => {
                 self.lane(instruction.operands[0], program.constant(instruction.operands[1])?, LANE_DEPTH)
             }
+            Op::Load if program.shape(value).is_int() && self.item_of(value).is_some() => {
+                let (position, each, id) = self.item_of(value)?;
+                let scalar = Poly::atom(Atom::Arg(position, EVERY));
+                if each == Each::Start { Poly::atom(id).mul(&scalar) } else { Some(scalar) }
+            }
+            Op::Phi(_) if program.shape(value).is_int() => self.counted_up(value),
             Op::Load if program.shape(value).is_int() => {
-                let address = self.address(instruction.operands[0]);
-                let Region::Argument(position) = address.region else { return None };
-                program.by_value[position as usize]?;
-                let offset = u64::try_from(address.offset.as_constant()?).ok()?;
+                let (position, offset) = self.place_of_scalar(instruction.operands[0])?;
                 Some(Poly::atom(Atom::Arg(position, offset)))
             }
             Op::Call(_, base) if matches!(base.as_str(), "mul24" | "mad24") && program.shape(value).is_int() => {
@@ -250,6 +304,15 @@ impl<'p> Symbols<'p> {
                 Some(Poly::atom(Atom::Id(id_of(base)?, dimension)))
             }
             _ => None,
+        }
+    }
+
+    /// Returns the polynomials of the components of a vector of integers, or that of an integer; `None` for components
+    /// that are not known.
+    pub fn components(&self, value: ValueId) -> Vec<Option<Poly>> {
+        match self.program.shape(value).lanes {
+            0 => vec![Some(self.poly(value))],
+            lanes => (0..i64::from(lanes)).map(|lane| self.lane(value, lane, LANE_DEPTH)).collect(),
         }
     }
 
@@ -278,10 +341,97 @@ impl<'p> Symbols<'p> {
                     Op::Binary(Opcode::LLVMSub) => Some(operand(0)?.sub(&operand(1)?)),
                     Op::Binary(Opcode::LLVMMul) => operand(0)?.mul(&operand(1)?),
                     Op::Copy => operand(0),
+                    Op::Load => {
+                        let (position, offset) = self.place_of_scalar(instruction.operands[0])?;
+                        let at = offset + u64::try_from(lane).ok()? * program.shape(vector).lane_bytes();
+                        Some(Poly::atom(Atom::Arg(position, at)))
+                    }
                     _ => None,
                 }
             }
         }
+    }
+
+    /// Returns the buffer with a number for each, and the id by which a load takes one of it.
+    fn item_of(&self, load: ValueId) -> Option<(u32, Each, Atom)> {
+        let (position, id) = self.place_by_id(load)?;
+        Some((position, *self.per_item.get(&position)?, id))
+    }
+
+    /// Returns the buffer and the id, if a load takes the element that an id says of a buffer that nothing writes.
+    pub fn place_by_id(&self, load: ValueId) -> Option<(u32, Atom)> {
+        let instruction = self.program.instruction(load).filter(|i| matches!(i.op, Op::Load))?;
+        let address = self.address(instruction.operands[0]);
+        let Region::Argument(position) = address.region else { return None };
+        let bytes = i128::from(self.program.shape(load).bytes());
+        let (product, factor) = address.offset.0.first_key_value().filter(|_| address.offset.0.len() == 1)?;
+        match product[..] {
+            [id @ Atom::Id(Id::Global | Id::Group, _)]
+                if *factor == bytes && self.program.by_value[position as usize].is_none() && self.is_kept(position) =>
+            {
+                Some((position, id))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the polynomial of a number to which each turn of a loop adds the same scalar, in terms of a counter of
+    /// the loop that goes up by one.
+    fn counted_up(&self, phi: ValueId) -> Option<Poly> {
+        let program = self.program;
+        let here = program.block_of(phi)?;
+        let (start, step) = self.start_and_step(phi, here)?;
+        let step = self.poly(step);
+        let is_scalar = |atom: Atom| match atom {
+            Atom::Arg(..) => true,
+            // It does not change from turn to turn, either.
+            Atom::Value(value) => self.place_by_id(value).is_some(),
+            Atom::Id(..) => false,
+        };
+        if step.as_constant().is_some() || !step.atoms().all(is_scalar) {
+            return None;
+        }
+        let counters = program.instructions().filter(|(block, i)| *block == here && matches!(i.op, Op::Phi(_)));
+        let counter = counters.map(|(_, other)| other.result).find_map(|counter| {
+            let (start, step) = self.start_and_step(counter, here).filter(|_| counter != phi)?;
+            (program.constant(step) == Some(1)).then_some(())?;
+            Some(Poly::atom(Atom::Value(counter)).sub(&Poly::constant(program.constant(start)?.into())))
+        })?;
+        Some(self.poly(start).add(&counter.mul(&step)?))
+    }
+
+    /// Returns where a loop's phi starts, and what each turn adds to it.
+    fn start_and_step(&self, phi: ValueId, here: BlockIndex) -> Option<(ValueId, ValueId)> {
+        let program = self.program;
+        let instruction = program.instruction(phi).filter(|_| program.shape(phi).is_int())?;
+        let Op::Phi(from) = &instruction.op else { return None };
+        let (&[a, b], &[from_a, from_b]) = (&instruction.operands[..], &from[..]) else { return None };
+        let (start, next) = match (program.dominates(here, from_a), program.dominates(here, from_b)) {
+            (false, true) => (a, b),
+            (true, false) => (b, a),
+            _ => return None,
+        };
+        let sum = program.instruction(next).filter(|i| matches!(i.op, Op::Binary(Opcode::LLVMAdd)))?;
+        match sum.operands[..] {
+            [of, step] | [step, of] if of == phi => Some((start, step)),
+            _ => None,
+        }
+    }
+
+    /// Returns argument and offset in bytes of what a pointer points to, if that is the same for all work-items and
+    /// stays as the host has made it: a place in an argument that is passed by value, or in a buffer that nothing
+    /// writes.
+    pub fn place_of_scalar(&self, pointer: ValueId) -> Option<(u32, u64)> {
+        let address = self.address(pointer);
+        let Region::Argument(position) = address.region else { return None };
+        let offset = u64::try_from(address.offset.as_constant()?).ok()?;
+        self.is_kept(position).then_some((position, offset))
+    }
+
+    /// Returns whether an argument's memory holds numbers only, and stays as the host has made it.
+    pub fn is_kept(&self, position: u32) -> bool {
+        let is_written = |written: &BTreeSet<u32>| written.contains(&position);
+        self.program.by_value[position as usize].is_some() || self.written.as_ref().is_some_and(|w| !is_written(w))
     }
 
     /// Returns the address that a pointer holds. What cannot be resolved is an opaque offset, in an unknown region

@@ -11,9 +11,12 @@ use kassay_prove::program::{Definition, End, Kind, Op, Program, Region, Shape, V
 use kassay_suite::scalar_layout;
 
 use super::access_summary::{Access, AccessKind, AccessSummary};
-use super::model::{ArgModel, Contents, KernelModel, LowerBound, Role, ScalarModel};
-use super::polynomial::Atom;
-use super::{atomic_counters, buffer_lengths, content_roles, group_sizes, id_uses, pitches, scalar_bounds};
+use super::model::{ArgModel, Contents, KernelModel, List, LowerBound, Role, ScalarModel};
+use super::polynomial::{Atom, EVERY, Each};
+use super::{
+    atomic_counters, buffer_lengths, content_roles, group_sizes, id_uses, lists, per_item, pitches, scalar_bounds,
+    scalars_in_buffers,
+};
 use crate::coverage::build::KernelUnderTest;
 
 /// Infers the model of a kernel from its promoted form.
@@ -50,12 +53,13 @@ pub(crate) fn atom_name(atom: Atom, interface: &Interface, scalars: &[ScalarMode
 }
 
 fn model(program: Program, interface: &Interface) -> KernelModel {
-    let summary = AccessSummary::new(&program);
+    let summary = per_item::summarise(&program, interface);
     let mut scalars = scalars(interface);
     let shifts = shifts(&summary);
     let offsets = pitches::offsets(&summary);
     let multiples = pitches::multiples(&offsets);
     let floats = floats_in_addresses(&summary);
+    scalars.extend(scalars_in_buffers::find(&summary, interface));
     for scalar in &mut scalars {
         let scalar_use = ScalarUse::of(&summary, &shifts, scalar.arg, scalar.offset);
         scalar.lower_bounds = scalar_bounds::lower_bounds(&summary, &offsets, Atom::Arg(scalar.arg, scalar.offset));
@@ -65,6 +69,26 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         scalar.dictionary = scalar_use.dictionary.iter().copied().collect();
         scalar.divides = scalar_use.divides && !scalar.scalar.is_float();
         scalar.role = scalar_use.role(!scalar.lower_bounds.is_empty());
+    }
+    scalars.retain(scalars_in_buffers::matters);
+    for mut scalar in per_item::scalars(&summary, interface) {
+        scalar.lower_bounds = scalar_bounds::lower_bounds(&summary, &offsets, Atom::Arg(scalar.arg, scalar.offset));
+        scalar.lower_bounds.extend(per_item::bounds(&summary, scalar.arg));
+        scalars.push(scalar);
+    }
+    let lists = lists::find(&summary, interface);
+    scalars.retain(|scalar| !(scalar.in_buffer && lists.buffers.contains_key(&scalar.arg)));
+    for scalar in &mut scalars {
+        scalar.list = lists.elements.get(&(scalar.arg, scalar.offset)).copied();
+        match scalar.list {
+            Some((List::Sizes, _)) => (scalar.role, scalar.divides) = (Role::Divisor, true),
+            Some((List::Strides, _)) => scalar.role = Role::RowLength,
+            Some((List::Order, _)) => scalar.role = Role::Index,
+            None => {}
+        }
+        let (least, most) = lists.bounds(Atom::Arg(scalar.arg, scalar.offset));
+        scalar.lower_bounds.extend(least);
+        scalar.upper_bounds.extend(most);
     }
     let args: Vec<ArgModel> = interface
         .args
@@ -81,13 +105,20 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
             match &arg.kind {
                 ArgKind::Buffer { element, .. } => {
                     model.role = buffer_role(&summary, arg.position);
+                    let is_scalar = |load| {
+                        let place = scalars_in_buffers::place(&summary, load);
+                        place.is_some_and(|place| scalars.iter().any(|s| s.in_buffer && (s.arg, s.offset) == place))
+                    };
                     let held = interface.indices.iter().find(|index| index.parameter == arg.position);
-                    model.contents = match held {
-                        Some(held) => {
+                    let per_item = summary.symbols.per_item.get(&arg.position);
+                    model.contents = match (held, lists.buffers.get(&arg.position), per_item) {
+                        (Some(held), ..) => {
                             let target = Region::Argument(held.into);
                             Contents::Indices { target, scale: 1, distinct: true, room: None }
                         }
-                        None => content_roles::find(&summary, arg.position),
+                        (None, Some(list), _) => Contents::List(*list),
+                        (None, None, Some(each)) => Contents::PerItem(*each),
+                        (None, None, None) => content_roles::find(&summary, arg.position, &is_scalar),
                     };
                     model.is_counter = atomic_counters::is_counter(&summary, arg.position);
                     let size = element.as_ref().map_or(1, Type::size).max(1);
@@ -112,7 +143,12 @@ fn model(program: Program, interface: &Interface) -> KernelModel {
         .collect();
     let dims = dims(&program, interface.required_local);
     let groups = group_sizes::find(&summary, interface, dims);
-    let preconditions = preconditions(interface, &args, &scalars, &groups);
+    let mut preconditions = preconditions(interface, &args, &scalars, &groups);
+    preconditions.extend(lists.names.iter().map(|(name, list)| match list {
+        List::Sizes => format!("{name} holds the lengths of dimensions"),
+        List::Order => format!("{name} holds the order of dimensions"),
+        List::Strides => format!("{name} holds the strides of a dense array, the first one the greatest"),
+    }));
     drop(summary);
     KernelModel { interface: interface.clone(), args, scalars, groups, dims, preconditions, program: Arc::new(program) }
 }
@@ -140,6 +176,8 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
             all.push(ScalarModel {
                 arg: arg.position,
                 offset: leaf.offset,
+                in_buffer: false,
+                list: None,
                 scalar: leaf.scalar,
                 name,
                 role: Role::Unused,
@@ -279,6 +317,10 @@ impl ScalarUse {
 /// Returns whether any instruction has the argument as an operand.
 fn used_otherwise(program: &Program, arg: u32) -> bool {
     let Some(param) = program.params.get(arg as usize) else { return false };
+    // What else a buffer is used for says nothing of one scalar in it.
+    if program.shape(*param).kind == Kind::Pointer && program.by_value[arg as usize].is_none() {
+        return false;
+    }
     program.instructions().any(|(_, i)| i.operands.contains(param))
 }
 
@@ -329,18 +371,20 @@ fn preconditions(
             all.push(format!("{} has {length} elements", label(position)));
         }
         let what = match arg.contents {
-            Contents::Data => continue,
+            Contents::Data | Contents::List(_) => continue,
             Contents::Indices { target: Region::Argument(to), distinct, .. } => {
                 format!("{}places in {}", if distinct { "distinct " } else { "" }, label(to as usize))
             }
             Contents::Indices { .. } => "places in memory of the work-group or work-item".to_owned(),
             Contents::Offsets => "offsets that do not fall".to_owned(),
             Contents::TripCounts => "numbers of turns of a loop".to_owned(),
+            Contents::PerItem(Each::Start) => "where parts of other buffers begin, one behind the other".to_owned(),
+            Contents::PerItem(Each::Pitch) => "the same pitch for all parts".to_owned(),
             Contents::Lengths { of } => format!("how far apart the offsets in {} are", label(of as usize)),
         };
         all.push(format!("{} holds {what}", label(position)));
     }
-    for scalar in scalars {
+    for scalar in scalars.iter().filter(|scalar| scalar.list.is_none() && scalar.offset != EVERY) {
         let what = match scalar.role {
             _ if scalar.divides => "is not 0",
             Role::Shift => "is less than the width of what is shifted",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use kassay_ir::cfg::indices::BlockIndex;
-use kassay_prove::program::{Op, Region};
+use kassay_prove::program::{Op, Region, ValueId};
 
 use super::access_summary::AccessSummary;
 use super::model::{LowerBound, UpperBound};
@@ -44,11 +44,18 @@ fn start_of(poly: &Poly, summary: &AccessSummary<'_>) -> Option<Poly> {
     poly.substitute(Atom::Value(counter), &summary.symbols.poly(*outside?.0))
 }
 
-/// Returns upper bounds of the scalar: arrays of fixed size are indexed below multiples of it.
+/// Returns upper bounds of the scalar: arrays of fixed size are indexed below multiples of it, or downwards from them.
 pub fn upper_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<UpperBound> {
     let program = summary.program;
     let mut all: Vec<UpperBound> = Vec::new();
-    if !summary.facts.all().any(|(_, fact)| fact.rhs.has(scalar)) {
+    let is_start = |value: ValueId| {
+        let starts = program.is_counter(value).then(|| start_of(&Poly::atom(Atom::Value(value)), summary)).flatten();
+        starts.is_some_and(|start| start.has(scalar))
+    };
+    let is_compared = |fact: &Fact| alternatives(summary, &fact.rhs).iter().any(|rhs| rhs.has(scalar));
+    if !summary.facts.all().any(|(_, fact)| is_compared(fact))
+        && !program.instructions().any(|(_, i)| is_start(i.result))
+    {
         return all;
     }
     for (block, instruction) in program.instructions() {
@@ -56,23 +63,47 @@ pub fn upper_bounds(summary: &AccessSummary<'_>, scalar: Atom) -> Vec<UpperBound
         for step in steps {
             let Some(extent) = step.extent else { continue };
             let index = summary.symbols.poly(instruction.operands[step.operand]);
-            for fact in &summary.facts.blocks[block] {
-                let Some(apart) = fact.lhs.sub(&index).as_constant() else { continue };
-                let most = i128::from(extent) + apart;
-                let bound = match fact.rhs.linear_in(scalar) {
+            let mut push = |less: &Poly, most: i128| {
+                let bound = match less.linear_in(scalar) {
                     Some((coefficient, rest)) => UpperBound { coefficient, rest, most },
-                    None => match greatest(&fact.rhs, scalar, most) {
+                    None => match greatest(less, scalar, most) {
                         Some(most) => UpperBound { coefficient: 1, rest: Poly::default(), most },
-                        None => continue,
+                        None => return,
                     },
                 };
                 if bound.coefficient > 0 && !all.contains(&bound) {
                     all.push(bound);
                 }
+            };
+            for fact in &summary.facts.blocks[block] {
+                let Some(apart) = fact.lhs.sub(&index).as_constant() else { continue };
+                alternatives(summary, &fact.rhs).iter().for_each(|rhs| push(rhs, i128::from(extent) + apart));
+            }
+            if let Some(first) = start_of(&index, summary) {
+                push(&first, i128::from(extent) - 1);
             }
         }
     }
     all
+}
+
+/// Returns the values that something may have, if it is one of several, such as a width or a height; or else itself.
+fn alternatives(summary: &AccessSummary<'_>, poly: &Poly) -> Vec<Poly> {
+    let program = summary.program;
+    let single = match poly.0.first_key_value() {
+        Some((product, 1)) if poly.0.len() == 1 => product.as_slice(),
+        _ => &[],
+    };
+    let [Atom::Value(value)] = *single else { return vec![poly.clone()] };
+    let Some(instruction) = program.instruction(value).filter(|_| !program.is_counter(value)) else {
+        return vec![poly.clone()];
+    };
+    let of = |operands: &[ValueId]| operands.iter().map(|operand| summary.symbols.poly(*operand)).collect();
+    match instruction.op {
+        Op::Phi(_) => of(&instruction.operands),
+        Op::Select => of(&instruction.operands[1..]),
+        _ => vec![poly.clone()],
+    }
 }
 
 /// Returns the greatest value of the scalar for which a polynomial of it alone, such as `(n + 1) * (n + 1) - 1`, is at

@@ -9,14 +9,15 @@ use kassay_prove::program::{Op, Region, ValueId};
 
 use super::checks;
 use super::known::integers_of;
-use crate::generate::access_summary::{Access, AccessSummary};
+use crate::generate::access_summary::{Access, AccessKind, AccessSummary};
 use crate::generate::atomic_counters;
 use crate::generate::content_roles;
 use crate::generate::id_uses::IdUses;
 use crate::generate::model::{Contents, KernelModel, Role, ScalarModel};
 use crate::generate::pitches::{self, Offset};
-use crate::generate::polynomial::{Atom, Id, Poly, id_of};
+use crate::generate::polynomial::{Atom, EVERY, Id, Poly, id_of};
 use crate::generate::repeated_writes;
+use crate::generate::scalars_in_buffers;
 
 /// Scalars that are compared with each other, at most.
 const MAX_SCALARS: usize = 12;
@@ -24,6 +25,8 @@ const MAX_SCALARS: usize = 12;
 const LEAST_GROUP: i128 = 4;
 /// The greatest.
 const LARGEST_GROUP: i128 = 1024;
+/// The greatest width of a border that a scalar may have to leave.
+const WIDEST_BORDER: i64 = 4;
 /// Constants that are taken for work-group sizes, at most.
 const MAX_LITERALS: usize = 10;
 
@@ -42,7 +45,8 @@ pub(super) fn of(model: &KernelModel, summary: &AccessSummary<'_>, fixed: bool) 
     let mut ids = IdUses::of(summary).read().clone();
     // Sub-groups lie along the first dimension of a group.
     ids.extend(model.groups.sub_group.map(|_| (Id::Local, 0)));
-    let finder = Finder { model, summary, ids, guards: guards(summary), borders: checks::borders(summary) };
+    let (guards, borders) = (guards(summary), checks::borders(summary));
+    let finder = Finder { model, summary, ids, guards, borders, coordinates: pitches::coordinates(summary) };
     let mut single = finder.of_scalars();
     single.extend(finder.of_contents());
     if !fixed && model.groups.required.is_none() {
@@ -103,6 +107,8 @@ struct Finder<'a, 'p> {
     guards: BTreeSet<(Atom, u8)>,
     /// Widths of borders.
     borders: BTreeSet<i64>,
+    /// At which images are written.
+    coordinates: Vec<Offset>,
 }
 
 impl Finder<'_, '_> {
@@ -116,8 +122,12 @@ impl Finder<'_, '_> {
 
     /// The integers that matter, those of addresses first.
     fn scalars(&self) -> Vec<&ScalarModel> {
-        let mut all: Vec<&ScalarModel> =
-            self.model.scalars.iter().filter(|s| !s.scalar.is_float() && s.role != Role::Unused).collect();
+        let mut all: Vec<&ScalarModel> = self
+            .model
+            .scalars
+            .iter()
+            .filter(|s| !s.scalar.is_float() && s.role != Role::Unused && s.list.is_none() && s.offset != EVERY)
+            .collect();
         all.sort_by_cached_key(|s| (!self.is_in_address(s), s.role, s.arg, s.offset));
         all.truncate(MAX_SCALARS);
         all
@@ -126,6 +136,7 @@ impl Finder<'_, '_> {
     fn is_in_address(&self, scalar: &ScalarModel) -> bool {
         let atom = Atom::Arg(scalar.arg, scalar.offset);
         self.summary.accesses.iter().any(|access| access.offset.has(atom))
+            || self.coordinates.iter().any(|offset| offset.poly.has(atom))
     }
 
     /// Whether addresses step by the scalar, or by what is computed from it.
@@ -154,6 +165,9 @@ impl Finder<'_, '_> {
             let own = || quantity(scalar);
             if scalar.scalar.is_signed() {
                 all.push(Condition::AtLeast(own(), Quantity::Constant(0)));
+            }
+            if checks::is_border(self.summary, Atom::Arg(scalar.arg, scalar.offset)) {
+                all.extend((1..=WIDEST_BORDER).map(|n| Condition::AtLeast(own(), Quantity::Constant(n))));
             }
             let is_in_address = self.is_in_address(scalar);
             let is_pitch = self.is_pitch(scalar);
@@ -201,6 +215,10 @@ impl Finder<'_, '_> {
                 all.push(Condition::AtLeast(own(), quantity(other)));
             }
         }
+        for (scalar, n) in checks::ends_of_rows(self.summary) {
+            let meant = self.model.scalars.iter().filter(|s| Atom::Arg(s.arg, s.offset) == scalar);
+            all.extend(meant.map(|s| Condition::AtMost(quantity(s), Quantity::Constant(n))));
+        }
         for (scalar, n) in checks::wholes(self.summary, &self.model.interface, |_| true) {
             let meant = self.model.scalars.iter().filter(|s| Atom::Arg(s.arg, s.offset) == scalar);
             all.extend(meant.map(|s| Condition::MultipleOf(quantity(s), Quantity::Constant(n))));
@@ -240,11 +258,16 @@ impl Finder<'_, '_> {
     fn of_contents(&self) -> Vec<Condition> {
         let mut all = Vec::new();
         for (arg, model) in self.model.interface.args.iter().zip(&self.model.args) {
-            if integers_of(&self.model.interface, arg.position).is_none() || !self.leads_to_address(arg.position) {
+            let is_list = matches!(model.contents, Contents::List(_) | Contents::PerItem(_));
+            let has_integers = integers_of(&self.model.interface, arg.position).is_some();
+            if is_list || !has_integers || !self.leads_to_address(arg.position) {
                 continue;
             }
             let buffer = || IndexBuffer { position: arg.position, name: arg.display_name() };
-            all.push(Condition::Distinct(buffer()));
+            // Where atomics share places, elements are equal.
+            if !self.leads_to_atomic(arg.position) {
+                all.push(Condition::Distinct(buffer()));
+            }
             if model.contents == Contents::Offsets || self.has_neighbours(arg.position) {
                 all.push(Condition::Rising(buffer()));
             }
@@ -269,12 +292,28 @@ impl Finder<'_, '_> {
 
     /// Returns whether an address or a loop depends on what is loaded from the argument's buffer.
     fn leads_to_address(&self, position: u32) -> bool {
-        let is_from_here = |value: ValueId| self.summary.loads_among_sources(value).iter().any(|(_, p)| *p == position);
+        let is_scalar = |load: ValueId| {
+            let place = scalars_in_buffers::place(self.summary, load);
+            place.is_some_and(|place| self.model.scalars.iter().any(|s| (s.arg, s.offset) == place))
+        };
+        let is_from_here = |value: ValueId| {
+            let loads = self.summary.loads_among_sources(value);
+            loads.iter().any(|(load, p)| *p == position && !is_scalar(*load))
+        };
         self.model.args[position as usize].contents != Contents::Data
             || self.summary.accesses.iter().any(|access| {
                 let sources = [Some(access.pointer), access.number];
                 sources.into_iter().flatten().any(|v| v != access.id && is_from_here(v))
             })
+    }
+
+    /// Returns whether what is loaded from the argument's buffer says where an atomic operates.
+    fn leads_to_atomic(&self, position: u32) -> bool {
+        self.summary
+            .accesses
+            .iter()
+            .filter(|access| access.kind == AccessKind::Atomic)
+            .any(|access| self.summary.loads_among_sources(access.pointer).iter().any(|(_, from)| *from == position))
     }
 
     /// Conditions on the sizes of the launch and of its groups. A single work-item or group hides what several would
@@ -296,6 +335,13 @@ impl Finder<'_, '_> {
         all.extend(repeated.groups_only_checked.into_iter().map(|d| one(Quantity::Groups(d))));
         // In the first dimension, kernels that write one place are wrong rather than launched with one work-item.
         all.extend(repeated.in_launch.into_iter().filter(|d| *d > 0).map(|d| one(Quantity::GlobalSize(d))));
+        // Work-items of a group whose ids are added up, each with the same factor, are told apart in one row only.
+        let are_added = |d: u8| {
+            let mut offsets = self.summary.accesses.iter().map(|access| &access.offset.0);
+            let factor = |offset: &BTreeMap<Vec<Atom>, i128>, d| offset.get(&vec![Atom::Id(Id::Local, d)]).copied();
+            offsets.any(|offset| factor(offset, d).is_some_and(|n| factor(offset, 0) == Some(n)))
+        };
+        all.extend(self.dimensions().skip(1).filter(|d| are_added(*d)).map(|d| one(Quantity::LocalSize(d))));
         let literals = self.literals();
         let least = |d, n| Condition::AtLeast(Quantity::GlobalSize(d), Quantity::Constant(n));
         for d in self.dimensions() {

@@ -1,5 +1,5 @@
 //! Finds what checks and borders in a kernel's code take for granted: that a length is a multiple of what each
-//! work-item has, and that a launch is larger than its border.
+//! work-item has, that a row ends before the next one, and that a launch is larger than its border.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,13 @@ use kassay_prove::program::{Definition, Kind, Op, Region, ValueId, signed};
 
 use crate::generate::access_summary::{Access, AccessSummary};
 use crate::generate::fill::gcd;
+use crate::generate::pitches;
 use crate::generate::polynomial::{Atom, Id, Poly, id_of};
 
 /// The greatest constant that is taken for the width of a border.
 const LARGEST_BORDER: i64 = 16;
+/// The least length of a row.
+const LEAST_ROW: i128 = 4;
 /// The greatest number of elements of a work-item of which a length is taken for a multiple.
 const LARGEST_WHOLE: i128 = 64;
 
@@ -56,6 +59,48 @@ pub(super) fn wholes(
         }
     }
     found
+}
+
+/// Returns the scalars up to which a check lets the places in a row of literal length go, and the most that they may be
+/// so that no work-item writes into the next row: `if (x < 16 + border)` before a write to `row * 20 + x`.
+pub(super) fn ends_of_rows(summary: &AccessSummary<'_>) -> BTreeSet<(Atom, i64)> {
+    let mut found = BTreeSet::new();
+    for offset in pitches::offsets(summary).iter().filter(|offset| offset.is_written) {
+        let single = |product: &Vec<Atom>| match product[..] {
+            [atom @ Atom::Id(Id::Global | Id::Local | Id::Group, _)] => Some(atom),
+            _ => None,
+        };
+        let ids: Vec<(Atom, i128)> =
+            offset.poly.0.iter().filter_map(|(product, n)| Some((single(product)?, *n))).collect();
+        for (column, step) in ids.iter().filter(|(_, step)| *step > 0) {
+            let rows = ids.iter().map(|(_, n)| n.abs()).filter(|n| *n > *step && n % step == 0);
+            let Some(length) = rows.map(|n| n / step).min().filter(|n| *n >= LEAST_ROW) else { continue };
+            let first = (offset.poly.constant_term() / step).rem_euclid(length);
+            for fact in summary.facts.blocks[offset.block].iter().filter(|fact| !fact.is_equal) {
+                let Some((1, before)) = fact.lhs.linear_in(*column) else { continue };
+                let most = fact.rhs.sub(&before);
+                let scalars = most.0.iter().filter_map(|(product, n)| match product[..] {
+                    [scalar @ Atom::Arg(..)] if *n > 0 => Some((scalar, *n)),
+                    _ => None,
+                });
+                for (scalar, n) in scalars {
+                    let rest = most.linear_in(scalar).and_then(|(_, rest)| rest.as_constant());
+                    let greatest = rest.map(|rest| (length - first - rest).div_euclid(n)).filter(|most| *most > 0);
+                    found.extend(greatest.and_then(|most| i64::try_from(most).ok()).map(|most| (scalar, most)));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether a check keeps ids from falling below the scalar, as at the border of an image.
+pub(super) fn is_border(summary: &AccessSummary<'_>, scalar: Atom) -> bool {
+    let is_id = |atom: Atom| matches!(atom, Atom::Id(Id::Global | Id::Local, _));
+    summary.facts.all().any(|(_, fact)| {
+        let is_alone = fact.lhs.linear_in(scalar).is_some_and(|(n, rest)| n == 1 && rest.as_constant().is_some());
+        !fact.is_equal && is_alone && fact.rhs.atoms().any(is_id)
+    })
 }
 
 /// Returns constants that are subtracted from the size of the launch, as widths of borders are.

@@ -8,7 +8,7 @@ use kassay_model::condition::{Condition, KnownLaunch, Quantity, ScalarArgument};
 use kassay_suite::launch::{ArgValue, Launch};
 use kassay_suite::scalar_layout;
 
-use super::known::{Built, Chosen, decoded, integers_of};
+use super::known::{Built, Chosen, decode_at, decoded, integers_of};
 use crate::generate::assign::{self, Number, Scalars, Style};
 use crate::generate::fill::{self, Fill, mix};
 use crate::generate::geometry::{self, Geometry};
@@ -116,8 +116,7 @@ enum Source<'a> {
 /// Returns the scalars of a launch.
 fn scalars_of(model: &KernelModel, launch: &Launch) -> Scalars {
     let value = |scalar: &ScalarModel| {
-        let Some(ArgValue::Value(bytes)) = launch.args.get(scalar.arg as usize) else { return None };
-        let number = match scalar_layout::decode(scalar.scalar, bytes.get(usize::try_from(scalar.offset).ok()?..)?) {
+        let number = match decode_at(launch, scalar.arg, scalar.offset, scalar.scalar)? {
             scalar_layout::Number::Integer(n) => Number::Integer(n),
             scalar_layout::Number::Float(x) => Number::Float(x),
         };
@@ -286,6 +285,7 @@ fn set_contents(condition: &Condition, model: &KernelModel, launch: &mut Launch,
                         dictionary: Arc::default(),
                         fixed: None,
                         held: Vec::new(),
+                        placed: Arc::default(),
                     };
                     elements = decoded(scalar, &all.bytes(0, count * scalar.size()));
                 }

@@ -41,6 +41,18 @@ pub(super) fn decoded(scalar: Scalar, bytes: &[u8]) -> Vec<i128> {
     bytes.chunks_exact(size).map(integer).collect()
 }
 
+/// Decodes what lies at an offset of an argument's value or buffer; `None` if nothing does.
+pub(super) fn decode_at(launch: &Launch, position: u32, offset: u64, scalar: Scalar) -> Option<Number> {
+    let bytes: &[u8] = match launch.args.get(position as usize)? {
+        ArgValue::Value(bytes) => bytes,
+        ArgValue::Buffer(bytes) => bytes,
+        _ => return None,
+    };
+    let end = offset.checked_add(scalar.size())?;
+    let at = bytes.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)?;
+    Some(scalar_layout::decode(scalar, at))
+}
+
 impl KnownLaunch for Built<'_> {
     fn global_size(&self, dimension: u8) -> Option<u64> {
         self.launch.range.global.get(usize::from(dimension)).copied()
@@ -51,10 +63,14 @@ impl KnownLaunch for Built<'_> {
     }
 
     fn scalar(&self, scalar: &ScalarArgument) -> Option<i128> {
-        let ArgKind::Value(ty) = &self.interface.args.get(scalar.position as usize)?.kind else { return None };
-        let leaf = scalar_layout::leaves(ty).into_iter().find(|leaf| leaf.offset == scalar.offset)?;
-        let Some(ArgValue::Value(bytes)) = self.launch.args.get(scalar.position as usize) else { return None };
-        match scalar_layout::decode(leaf.scalar, bytes.get(usize::try_from(scalar.offset).ok()?..)?) {
+        let kind = &self.interface.args.get(scalar.position as usize)?.kind;
+        let (ty, offset) = match kind {
+            ArgKind::Value(ty) => (ty, scalar.offset),
+            ArgKind::Buffer { element: Some(element), .. } => (element, scalar.offset.checked_rem(element.size())?),
+            _ => return None,
+        };
+        let leaf = scalar_layout::leaves(ty).into_iter().find(|leaf| leaf.offset == offset)?;
+        match decode_at(self.launch, scalar.position, scalar.offset, leaf.scalar)? {
             Number::Integer(n) => Some(n),
             Number::Float(_) => None,
         }

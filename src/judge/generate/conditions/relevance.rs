@@ -9,7 +9,8 @@ use kassay_prove::program::{Region, ValueId};
 use super::checks;
 use crate::generate::access_summary::{Access, AccessSummary};
 use crate::generate::model::KernelModel;
-use crate::generate::polynomial::{Atom, Poly};
+use crate::generate::pitches;
+use crate::generate::polynomial::{Atom, EVERY, Poly};
 
 /// What findings are about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,6 +66,18 @@ impl Relevant {
                 found.check(summary, bound);
             }
         }
+        for offset in pitches::coordinates(summary) {
+            let is_meant = matches!(offset.region, Region::Argument(p) if concerns.arguments.contains(&p));
+            for atom in offset.poly.atoms().filter(|_| is_meant) {
+                match atom {
+                    Atom::Value(value) => {
+                        let sources = found.sources(summary, value);
+                        found.in_addresses.extend(sources.into_iter().filter(is_scalar));
+                    }
+                    _ => found.in_addresses.extend([atom].into_iter().filter(is_scalar)),
+                }
+            }
+        }
         let wholes = checks::wholes(summary, &model.interface, |access| is_meant(&access));
         found.of_wholes = wholes.into_iter().map(|(scalar, _)| scalar).collect();
         for length in concerns.arguments.iter().filter_map(|p| model.args.get(*p as usize)).flat_map(|arg| &arg.lengths)
@@ -99,10 +112,14 @@ impl Relevant {
 
     /// Whether a condition is on what the accesses depend on.
     pub(super) fn has(&self, condition: &Condition) -> bool {
-        let is_address = |quantity: &Quantity| scalars_of(quantity).iter().all(|s| self.in_addresses.contains(s));
+        // What all elements of a buffer are made from is nothing that a host sets.
+        let is_own = |scalar: &Atom| !matches!(scalar, Atom::Arg(_, EVERY));
+        let is_address =
+            |quantity: &Quantity| scalars_of(quantity).iter().all(|s| is_own(s) && self.in_addresses.contains(s));
         let is_known = |quantity: &Quantity| {
-            self.has_others
-                || scalars_of(quantity).iter().all(|s| self.in_addresses.contains(s) || self.in_checks.contains(s))
+            let scalars = scalars_of(quantity);
+            let is_meant = |s: &Atom| self.has_others || self.in_addresses.contains(s) || self.in_checks.contains(s);
+            scalars.iter().all(|s| is_own(s) && is_meant(s))
         };
         let is_source = |buffer: &IndexBuffer| self.has_others || self.buffers.contains(&buffer.position);
         match condition {

@@ -62,7 +62,7 @@ impl Quantity {
         let scalars = model
             .scalars
             .iter()
-            .filter(|s| s.role != Role::Unused && is_integer(&s.scalar))
+            .filter(|s| s.role != Role::Unused && !s.in_buffer && is_integer(&s.scalar))
             .map(|s| Quantity::Scalar { arg: s.arg, offset: s.offset, scalar: s.scalar })
             .take(MOST_SCALARS);
         let of_range = |make: fn(usize) -> Quantity| (0..dims as usize).map(make);

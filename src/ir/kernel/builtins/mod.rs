@@ -18,6 +18,8 @@ pub use mangling::{
     pointee, spelt,
 };
 
+pub use kassay_model::native::table::GRID_BARRIER;
+
 /// Name prefix of SPIR-V's built-in variables, through which kernels not compiled from OpenCL C may read their ids.
 pub const SPIRV_BUILT_IN: &str = "__spirv_BuiltIn";
 
@@ -30,7 +32,7 @@ pub enum Family {
     LaunchQuery,
     /// Ids within sub-groups, and their sizes.
     SubGroupQuery,
-    /// Barriers of a work-group.
+    /// Barriers of a work-group, and of all of them ([`Builtin::is_of_grid`]).
     Barrier,
     /// Barriers of a sub-group.
     SubGroupBarrier,
@@ -143,7 +145,7 @@ const TABLE: &[Row] = {
         ),
         row(
             Family::Barrier,
-            &["barrier", "work_group_barrier", "__spirv_ControlBarrier*"],
+            &["barrier", "work_group_barrier", "__spirv_ControlBarrier*", GRID_BARRIER],
             &[Synchronises, Waits, GroupWide],
         ),
         row(Family::SubGroupBarrier, &["sub_group_barrier", "kassay_warp_barrier"], &[Synchronises, Waits]),
@@ -252,6 +254,11 @@ impl Builtin {
     /// Whether it is a function of CUDA's warps that takes or makes a mask (`cuda/include/kassay/warps.h`).
     pub fn takes_lanes(self) -> bool {
         self.name.starts_with("kassay_warp_")
+    }
+
+    /// Whether it is the barrier of all work-groups of a launch.
+    pub fn is_of_grid(self) -> bool {
+        self.name == GRID_BARRIER
     }
 
     /// The name of a work-group's barrier, or of a fence, in OpenCL C; `None` for other builtins.

@@ -1,5 +1,5 @@
 /* Cooperative groups: blocks, tiles of warps, and those of whatever lanes arrive together, whose functions are the warp's
- * with the group's lanes as the mask. Groups of the whole grid are refused. */
+ * with the group's lanes as the mask; and the grid, which meets at one builtin. */
 #pragma once
 #include <kassay/cuda.h>
 
@@ -51,10 +51,19 @@ KASSAY_INNER thread_block this_thread_block() { return thread_block(); }
 template <unsigned N> struct block_tile_memory {};
 template <unsigned N> KASSAY_INNER thread_block this_thread_block(block_tile_memory<N> &) { return thread_block(); }
 
-__device__ void __kassay_grid_sync() KASSAY_ABSENT("grid_group::sync");
+extern "C" KASSAY_WAITS void __kassay_grid_barrier(unsigned) KASSAY_AS("_Z19kassay_grid_barrierj");
+/* What a thread does between the two is in order with nothing, which no barrier says. */
+struct __kassay_arrival {};
+__device__ __kassay_arrival __kassay_grid_arrive() KASSAY_ABSENT("grid_group::barrier_arrive");
+__device__ void __kassay_grid_wait() KASSAY_ABSENT("grid_group::barrier_wait");
+__device__ __kassay_arrival __kassay_block_arrive() KASSAY_ABSENT("thread_block::barrier_arrive");
+__device__ void __kassay_block_wait() KASSAY_ABSENT("thread_block::barrier_wait");
 struct grid_group {
+    typedef __kassay_arrival arrival_token;
     KASSAY_GROUP bool is_valid() const { return true; }
-    KASSAY_GROUP void sync() const { __kassay_grid_sync(); }
+    KASSAY_GROUP void sync() const { __kassay_grid_barrier(KASSAY_ALL_MEMORY); }
+    KASSAY_GROUP arrival_token barrier_arrive() const { return __kassay_grid_arrive(); }
+    KASSAY_GROUP void barrier_wait(arrival_token &&) const { __kassay_grid_wait(); }
     KASSAY_GROUP unsigned num_blocks() const { return gridDim.x * gridDim.y * gridDim.z; }
     KASSAY_GROUP unsigned block_rank() const { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
     KASSAY_GROUP unsigned long long size() const { return (unsigned long long)num_blocks() * __kassay_size(); }
@@ -63,6 +72,8 @@ struct grid_group {
         return (unsigned long long)block_rank() * __kassay_size() + __kassay_rank();
     }
     KASSAY_GROUP dim3 group_dim() const { return gridDim; }
+    KASSAY_GROUP dim3 dim_blocks() const { return gridDim; }
+    KASSAY_GROUP dim3 block_index() const { return blockIdx; }
 };
 typedef grid_group multi_grid_group;
 KASSAY_INNER grid_group this_grid() { return grid_group(); }

@@ -3,6 +3,8 @@
 #pragma once
 #include <kassay/cuda.h>
 
+#include <utility>
+
 namespace cooperative_groups {
 #define KASSAY_GROUP KASSAY_DEVICE_MEMBER
 /* One builtin: three ids would say that blocks of the kernel have three dimensions. */
@@ -35,8 +37,17 @@ struct thread_group {
     KASSAY_GROUP unsigned thread_rank() const { return rank; }
 };
 
+/* Arrivals with the wait for them right behind are barriers (`waits.cpp`). */
+typedef int __kassay_arrival;
+extern "C" KASSAY_WAITS void __kassay_block_arrive() KASSAY_ABSENT("apart thread_block::barrier_arrive");
+extern "C" KASSAY_WAITS void __kassay_block_wait() KASSAY_ABSENT("apart thread_block::barrier_wait");
+extern "C" KASSAY_WAITS void __kassay_grid_arrive() KASSAY_ABSENT("apart grid_group::barrier_arrive");
+extern "C" KASSAY_WAITS void __kassay_grid_wait() KASSAY_ABSENT("apart grid_group::barrier_wait");
 struct thread_block {
+    typedef __kassay_arrival arrival_token;
     static KASSAY_GROUP void sync() { __syncthreads(); }
+    static KASSAY_GROUP arrival_token barrier_arrive() { __kassay_block_arrive(); return 0; }
+    static KASSAY_GROUP void barrier_wait(arrival_token &&) { __kassay_block_wait(); }
     static KASSAY_GROUP unsigned size() { return __kassay_size(); }
     static KASSAY_GROUP unsigned num_threads() { return __kassay_size(); }
     static KASSAY_GROUP unsigned thread_rank() { return __kassay_rank(); }
@@ -52,17 +63,11 @@ template <unsigned N> struct block_tile_memory {};
 template <unsigned N> KASSAY_INNER thread_block this_thread_block(block_tile_memory<N> &) { return thread_block(); }
 
 extern "C" KASSAY_WAITS void __kassay_grid_barrier(unsigned) KASSAY_AS("_Z19kassay_grid_barrierj");
-/* What a thread does between the two is in order with nothing, which no barrier says. */
-struct __kassay_arrival {};
-__device__ __kassay_arrival __kassay_grid_arrive() KASSAY_ABSENT("grid_group::barrier_arrive");
-__device__ void __kassay_grid_wait() KASSAY_ABSENT("grid_group::barrier_wait");
-__device__ __kassay_arrival __kassay_block_arrive() KASSAY_ABSENT("thread_block::barrier_arrive");
-__device__ void __kassay_block_wait() KASSAY_ABSENT("thread_block::barrier_wait");
 struct grid_group {
     typedef __kassay_arrival arrival_token;
     KASSAY_GROUP bool is_valid() const { return true; }
     KASSAY_GROUP void sync() const { __kassay_grid_barrier(KASSAY_ALL_MEMORY); }
-    KASSAY_GROUP arrival_token barrier_arrive() const { return __kassay_grid_arrive(); }
+    KASSAY_GROUP arrival_token barrier_arrive() const { __kassay_grid_arrive(); return 0; }
     KASSAY_GROUP void barrier_wait(arrival_token &&) const { __kassay_grid_wait(); }
     KASSAY_GROUP unsigned num_blocks() const { return gridDim.x * gridDim.y * gridDim.z; }
     KASSAY_GROUP unsigned block_rank() const { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }

@@ -447,7 +447,7 @@ impl<'c> KernelUnderTest<'c> {
         sub_groups::take_lanes(View::of(&self.module))
     }
 
-    /// Returns where the kernel has a barrier of all work-groups of a launch, `file:line:column`; `None` if it has none.
+    /// Returns where the kernel has a barrier of all work-groups, `file:line:column`; `None` if it has none.
     pub fn grid_barrier(&self) -> Option<String> {
         let is_of_grid = |inst: &llvm::Inst<'_>| {
             inst.callee().is_some_and(|name| Builtin::of(&name).is_some_and(Builtin::is_of_grid))

@@ -84,8 +84,8 @@ impl IdUses {
     }
 }
 
-/// Numbers of groups among all of the launch, dimension 0 fastest, as CUDA's grids have them: `(z * ny + y) * nx + x`. They
-/// tell groups apart however many dimensions there are, so that they need no more than one.
+/// Numbers of groups among all of the launch, dimension 0 fastest, as CUDA's grids have them:
+/// `(z * ny + y) * nx + x`. They tell groups apart however many dimensions there are, so that they need only one.
 struct Ranks<'p> {
     program: &'p Program,
     users: HashMap<ValueId, Vec<&'p Instruction>>,

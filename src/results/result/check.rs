@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kassay_model::native::table::GRID_BARRIER;
 use kassay_suite::faults::FaultClass;
 use kassay_suite::schedule::Schedule;
 use schemars::JsonSchema;
@@ -350,18 +349,6 @@ pub struct Finding {
     /// Name of the device of the first pass, if only that one has shown the race: the simulator did not repeat it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_on: Option<String>,
-}
-
-impl Finding {
-    /// Returns whether work-items wait at a barrier of all work-groups of the launch.
-    pub fn waits_for_grid(&self) -> bool {
-        self.accesses.iter().any(|access| access.waiting.is_some() && access.builtin.as_deref() == Some(GRID_BARRIER))
-    }
-
-    /// Returns what a branch has split that sent work-items to different barriers.
-    pub fn split(&self) -> &'static str {
-        if self.waits_for_grid() { "launch" } else { "work-group" }
-    }
 }
 
 /// An access of a work-item, or a barrier at which work-items wait.

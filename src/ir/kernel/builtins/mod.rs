@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 pub use atomics::{MemoryOrders, Operation, is_relaxed, memory_orders, operation, operation_in_cuda};
 pub use mangling::{
     Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_same, is_signed, mangle, parameters, pointed,
-    pointee, spelt,
+    pointee, spelt, taking_a_block,
 };
 
 pub use kassay_model::native::table::GRID_BARRIER;
@@ -292,17 +292,6 @@ pub fn has(callee: &str, effect: Effect) -> bool {
 /// reserved names of clang and LLVM; only `printf` is not mangled.
 pub fn may_be_builtin(callee: &str) -> bool {
     callee.starts_with('_') || callee.starts_with("llvm.") || family(callee) == Some(Family::Printf)
-}
-
-/// Returns the name in the source of a builtin that clang passes a block's function, `enqueue_kernel` and the queries
-/// of blocks as kernels, by its name in modules.
-pub fn taking_a_block(callee: &str) -> Option<&str> {
-    const ENQUEUE: &str = "__enqueue_kernel_";
-    let query = callee.strip_prefix("__").filter(|query| query.starts_with("get_kernel_"));
-    match query {
-        Some(query) => Some(query.strip_suffix("_impl").unwrap_or(query)),
-        None => callee.starts_with(ENQUEUE).then_some("enqueue_kernel"),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Barriers of all groups of a launch (`grid_group::sync` of CUDA's cooperative groups). A kernel that has one runs with
-//! all its groups active from the beginning. They go on once every work-item of the launch has arrived at the same
+//! Barriers of all groups of a launch (`grid_group::sync` of CUDA's cooperative groups). A kernel that has one runs
+//! with all its groups active from the beginning. They go on once every work-item of the launch has arrived at the same
 //! barrier, in the same iterations. CUDA wants all threads of the grid there, so one that has returned is missed.
 
 use super::exec_thread::ExecThread;

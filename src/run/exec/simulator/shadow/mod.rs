@@ -2,9 +2,9 @@
 //!
 //! A race (SIMULEE 3.2; docs/simulator.md): two work-items access the same bytes, at least one writes, not both
 //! accesses are atomic, and nothing orders them. A barrier orders accesses to the memory that its flags name, within
-//! its group, or between all groups if it is one of the grid. If code synchronises by atomics, fences or sub-group barriers, the
-//! happens-before relation of the OpenCL 3.0 memory model (API specification, section 3.3.6) decides, for the schedule
-//! that is run.
+//! its group, or in all groups if it is one of the grid. If code synchronises by atomics, fences or sub-group barriers,
+//! the happens-before relation of the OpenCL 3.0 memory model (API specification, section 3.3.6) decides, for the
+//! schedule that is run.
 //!
 //! A launch is run up to twice, in the same order. [`Pass::Find`] is fast: a cell keeps summaries of its last accesses,
 //! and cells at which accesses conflicted are flagged. If there are any ([`Shadow::suspects`]), [`Pass::Record`] keeps

@@ -20,6 +20,11 @@ BUILTIN void sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope) {
     __kassay_at_barrier((int)flags | OF_SUB_GROUP, (int)scope);
 }
 
+/* CUDA's barrier of all groups of a launch sets bit 30 of the flags; devices have it where the launch has one group. */
+#define OF_GRID 0x40000000
+
+BUILTIN void kassay_grid_barrier(cl_mem_fence_flags flags) { __kassay_at_barrier((int)flags | OF_GRID, memory_scope_device); }
+
 /* The fences of OpenCL C 1.x: they order a work-item's own accesses as its group sees them. */
 BUILTIN void mem_fence(cl_mem_fence_flags flags) { __kassay_at_fence((int)flags, memory_order_acq_rel, memory_scope_work_group); }
 

@@ -311,7 +311,9 @@ pub(super) fn runnable(
     if capabilities.checks.faults {
         return Ok(Runnable { tests: tests.to_vec(), note: None, trapping: None });
     }
-    let (left, faults) = without_faults(tests, under_test, device)?;
+    let (left, grids) = without_grids(tests, under_test, device, capabilities)?;
+    let (left, faults) = without_faults(&left, under_test, device)?;
+    let faults = grids.into_iter().chain(faults).reduce(joined);
     let is_only_cuda = !capabilities.skips_returned && (under_test.may_go_without() || under_test.has_warps());
     if !is_only_cuda && !under_test.may_trap() {
         return Ok(Runnable { tests: left, note: faults, trapping: None });
@@ -372,6 +374,30 @@ enum Unfit {
     Traps(String),
 }
 
+/// Leaves out the tests with several work-groups that wait for each other, which need not all be active at the same
+/// time on a device, and says so.
+fn without_grids(
+    tests: &[Test],
+    under_test: &KernelUnderTest<'_>,
+    device: &DeviceInfo,
+    capabilities: Capabilities,
+) -> Result<(Vec<Test>, Option<String>)> {
+    let place = under_test.grid_barrier().filter(|_| !capabilities.whole_grids);
+    let Some(place) = place else { return Ok((tests.to_vec(), None)) };
+    let (left, others) = separate(tests.to_vec(), |test| (test.launch.range.groups() > 1).then(String::new));
+    let Some((first, _)) = others.first() else { return Ok((left, None)) };
+    if left.is_empty() {
+        return Err(Error::caller(format!(
+            "{place}: all work-groups of the test `{}` wait for each other, for which {} has nothing",
+            first.name, device.name
+        ))
+        .help("run it on the simulator with --device sim, or launch one work-group"));
+    }
+    let what = format!("let work-groups wait for each other at {place}, for which {} has nothing", device.name);
+    let note = left_out(&others, tests.len(), &what, None);
+    Ok((left, Some(note)))
+}
+
 /// Leaves out the tests that allow faults with an unknown effect, and says so.
 fn without_faults(
     tests: &[Test],
@@ -425,12 +451,15 @@ pub(super) fn unfit_for(under_test: &KernelUnderTest<'_>, executor: &dyn Executo
     };
     let traps = || format!("`{kernel}` has assertions or other traps, which {device} does not report");
     let only_cuda = may.map(|may| format!("{may}, which {device} does not allow"));
-    only_cuda.or_else(|| (!capabilities.checks.faults && under_test.may_trap()).then(traps))
+    let grid = under_test.grid_barrier().filter(|_| !capabilities.whole_grids);
+    let grid = grid.map(|place| format!("all work-groups of `{kernel}` wait for each other at {place}"));
+    grid.or(only_cuda).or_else(|| (!capabilities.checks.faults && under_test.may_trap()).then(traps))
 }
 
-/// Returns why a device must not run mutants of the kernel: a mutant may change which lanes of a warp a function names.
+/// Returns why a device must not run mutants of the kernel: a mutant may change which lanes of a warp a function names,
+/// or be another number of groups that wait for each other.
 pub(super) fn unfit_for_mutants(under_test: &KernelUnderTest<'_>, executor: &dyn Executor) -> Option<String> {
-    under_test.takes_lanes().then(|| unfit_for(under_test, executor)).flatten()
+    (under_test.takes_lanes() || under_test.grid_barrier().is_some()).then(|| unfit_for(under_test, executor)).flatten()
 }
 
 /// Replaces executors by simulators if `why` says that they must not run the kernel's mutants.

@@ -227,8 +227,16 @@ impl LowerOptions {
     }
 }
 
-/// Refuses code for devices that would do something else than CUDA where lanes of a warp are apart.
+/// Refuses code for devices that would do something else than CUDA where lanes of a warp are apart, or groups wait for
+/// each other.
 fn checked(under_test: KernelUnderTest<'_>, is_for_device: bool) -> Result<KernelUnderTest<'_>> {
+    if let Some(place) = under_test.grid_barrier().filter(|_| is_for_device) {
+        return Err(Error::caller(format!(
+            "{place}: all work-groups of `{}` wait for each other, for which OpenCL has nothing",
+            under_test.entry
+        ))
+        .help("run it on the simulator, with `kassay run --device sim`"));
+    }
     match is_for_device && under_test.takes_lanes() {
         false => Ok(under_test),
         true => Err(Error::caller(format!(

@@ -291,6 +291,7 @@ impl Making<'_> {
             // Which tests there will be is known before the device is if it can run all of them.
             let is_known = tests.iter().all(|test| !test.launch.allows_faults)
                 && !under_test.may_go_without()
+                && under_test.grid_barrier().is_none()
                 && !under_test.takes_lanes();
             let search = || match options.resume || !is_known {
                 // The journal may know.

@@ -70,6 +70,7 @@ const CLANG_LIBRARY: [(&str, &[&str]); 2] = [
             "kernel/cuda/shared_addresses.cpp",
             "kernel/cuda/spaces.cpp",
             "kernel/cuda/textures.cpp",
+            "kernel/cuda/waits.cpp",
             "kernel/cuda/warps.cpp",
         ],
     ),

@@ -36,7 +36,8 @@ const OF_CUDA: [(&str, &str); 16] = [
 ];
 
 /// What stands for quoted names of OpenCL's builtins, by their beginnings: the source calls something else.
-const FOR_BUILTINS: [(&str, &str); 3] = [
+const FOR_BUILTINS: [(&str, &str); 4] = [
+    ("`kassay_grid_barrier`", "barrier of the grid"),
     ("`sub_group_barrier`", "barrier of the warp"),
     ("`sub_group_", "function of the warp"),
     ("`work_group_", "function of the block"),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -49,7 +50,48 @@ fn what_kassay_lacks_is_refused_at_its_place() -> TestResult {
         Ok(())
     };
     refused("p[0] = tex1Dfetch<int>(0, 1);", &["tex1Dfetch"])?;
-    refused("cooperative_groups::this_grid().sync();", &["grid_group::sync"])
+    let apart = "auto grid = cooperative_groups::this_grid(); auto token = grid.barrier_arrive(); p[0] = 1; \
+        grid.barrier_wait(std::move(token));";
+    refused(apart, &["grid_group::barrier_arrive", "right behind"])
+}
+
+/// A device need not have all groups of a launch active at the same time, so it gets launches of one.
+#[test]
+fn groups_that_wait_for_each_other_run_on_the_simulator() -> TestResult {
+    let refused = |run: &mut Command| -> TestResult {
+        let run = run.output()?;
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains("wait for each other") && said.contains(".cu:13:10") && said.contains("help: "),
+            "{said}"
+        );
+        Ok(())
+    };
+    let scratch = tempfile::tempdir()?;
+    for (folder, kernel) in [("check/clean_grid_phases", "clean_grid_phases.cu"), ("cuda_grid_sum", "cuda_grid_sum.cu")]
+    {
+        fs::create_dir_all(scratch.path().join(folder))?;
+        for file in ["suite.toml", kernel] {
+            fs::copy(testdata(folder).join(file), scratch.path().join(folder).join(file))?;
+        }
+    }
+    let several = scratch.path().join("check/clean_grid_phases/suite.toml");
+    for command in ["run", "cover", "schedule"] {
+        refused(kassay().args([command, "--device", "opencl", "--quiet"]).arg(&several))?;
+    }
+    let kernel = several.with_file_name("clean_grid_phases.cu");
+    refused(kassay().arg("lower").arg(&kernel).arg("-o").arg(scratch.path().join("k.spv")))?;
+    // Mutants of the launch have other numbers of groups.
+    let mutated = result("mutate", &several, &["--device", "opencl"])?;
+    assert!(mutated["mutants"].as_array().is_some_and(|all| all.iter().any(|m| m["status"] == "killed")), "{mutated}");
+    let some = scratch.path().join("cuda_grid_sum/suite.toml");
+    let ran = result("run", &some, &["--device", "opencl"])?;
+    assert_eq!(ran["tests"].as_array().map(Vec::len), Some(1), "{ran}");
+    assert_eq!(ran["tests"][0]["status"], "passed", "{ran}");
+    let ran = result("run", &some, &["--device", "sim"])?;
+    assert_eq!(ran["tests"].as_array().map(Vec::len), Some(3), "{ran}");
+    Ok(())
 }
 
 #[test]

@@ -97,19 +97,49 @@ fn atomics_of_libcudacxx_have_their_orders_and_scopes() {
 }
 
 #[test]
-fn what_waits_in_ways_of_its_own_is_named() {
+fn barriers_at_which_all_threads_arrive_and_wait_are_the_blocks() {
     let text = read(
         "#include <cuda/barrier>
+         #include <cooperative_groups.h>
          __global__ void k(int *p) {
              __shared__ cuda::barrier<cuda::thread_scope_block> all;
+             auto block = cooperative_groups::this_thread_block();
              if (threadIdx.x == 0) init(&all, blockDim.x);
              __syncthreads();
              all.arrive_and_wait();
+             auto token = all.arrive();
+             all.wait(std::move(token));
+             all.wait(all.arrive());
+             auto arrival = block.barrier_arrive();
+             block.barrier_wait(std::move(arrival));
              p[threadIdx.x] = 1;
          }",
     )
     .text;
-    assert!(text.contains("@\"cuda.cuda::barrier\"("), "{text}");
+    assert_eq!(text.matches("call spir_func void @_Z7barrierj(i32").count(), 5, "{text}");
+    assert!(!text.contains("@\"cuda."), "{text}");
+}
+
+#[test]
+fn what_waits_in_ways_of_its_own_is_named() {
+    let named = |scope: &str, body: &str, name: &str| {
+        let text = read(&format!(
+            "#include <cuda/barrier>
+             __global__ void k(int *p) {{
+                 __shared__ cuda::barrier<cuda::thread_scope_{scope}> all;
+                 {body}
+             }}"
+        ))
+        .text;
+        assert!(text.contains(&format!("@\"cuda.{name}")), "{name}: {text}");
+    };
+    named("device", "all.arrive_and_wait();", "cuda::barrier of another scope");
+    named("block", "all.arrive_and_drop();", "cuda::barrier::arrive_and_drop");
+    named("block", "all.wait(all.arrive(2));", "cuda::barrier::arrive for several threads");
+    // Both steps stay where another thread may notice what is done in between.
+    let between = "auto token = all.arrive(); p[0] = 1; all.wait(std::move(token));";
+    named("block", between, "apart cuda::barrier::arrive");
+    named("block", "auto token = all.arrive(); if (p[0]) all.wait(std::move(token));", "apart cuda::barrier::wait");
 }
 
 #[test]

@@ -93,7 +93,7 @@ pub fn with_access(mut table: NativeTable, mode: Mode, object: Option<u32>, spac
 /// Adds a barrier.
 pub fn with_barrier(mut table: NativeTable, builtin: &str, sub_group: bool) -> NativeTable {
     let source = table.barriers.len() as u32;
-    table.barriers.push(BarrierSite { path: 0, builtin: builtin.into(), sub_group, source, flags: None });
+    table.barriers.push(BarrierSite { path: 0, builtin: builtin.into(), sub_group, source, flags: None, grid: false });
     table
 }
 

@@ -76,6 +76,7 @@ fn a_divergence_names_the_waiting_items_the_barrier_and_the_branch() {
     let barrier = table.barrier(0, vec![place("k", 4, 9)]);
     let waiting = |items| Waiting { barrier, iteration: 0, mask: None, item: [2, 0, 0], items };
     let divergence = |group| Divergence {
+        is_of_grid: false,
         group_id: [group, 0, 0],
         waiting: vec![waiting(3)],
         finished: 1,

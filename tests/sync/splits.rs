@@ -32,7 +32,7 @@ fn split(source: &str, waits: &[Waits<'_>], finished: u64) -> TestResult<Option<
         let barrier = table.barrier(0, frames.collect::<TestResult<Vec<_>>>()?);
         waiting.push(Waiting { barrier, iteration: *iteration, mask: None, item: [0; 3], items: 1 });
     }
-    let divergence = Divergence { group_id: [0; 3], waiting, finished, finished_item: None };
+    let divergence = Divergence { is_of_grid: false, group_id: [0; 3], waiting, finished, finished_item: None };
     let file = path.display().to_string();
     let analysis = DivergenceAnalysis::of(&under_test, &file)?;
     Ok(analysis.branch(&table.0, &divergence).map(|b| (b.construct, b.location.line)))

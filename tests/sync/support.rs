@@ -60,7 +60,14 @@ impl Tables {
 
     pub fn barrier(&mut self, source: u32, frames: Vec<SourcePlace>) -> u32 {
         let path = self.path(frames);
-        self.0.barriers.push(BarrierSite { path, builtin: "barrier".into(), sub_group: false, source, flags: None });
+        self.0.barriers.push(BarrierSite {
+            path,
+            builtin: "barrier".into(),
+            sub_group: false,
+            source,
+            flags: None,
+            grid: false,
+        });
         self.0.barriers.len() as u32 - 1
     }
 

@@ -15,6 +15,7 @@ use kassay_ir::instrument::accesses::AccessOptions;
 use kassay_ir::instrument::coverage::CoveragePlan;
 use kassay_ir::instrument::layout::Slots;
 use kassay_ir::instrument::{lowering, marks, native};
+use kassay_ir::kernel::builtins::Builtin;
 use kassay_ir::kernel::compile::{Format, Loaded};
 use kassay_ir::kernel::implicit::HeldPointers;
 use kassay_ir::kernel::precision::Precision;
@@ -454,6 +455,15 @@ impl<'c> KernelUnderTest<'c> {
     /// the simulator does only where all lanes of a warp come to them together.
     pub fn takes_lanes(&self) -> bool {
         sub_groups::take_lanes(View::of(&self.module))
+    }
+
+    /// Returns where the kernel has a barrier of all work-groups, `file:line:column`; `None` if it has none.
+    pub fn grid_barrier(&self) -> Option<String> {
+        let is_of_grid = |inst: &llvm::Inst<'_>| {
+            inst.callee().is_some_and(|name| Builtin::of(&name).is_some_and(Builtin::is_of_grid))
+        };
+        let barrier = View::of(&self.module).instructions().into_iter().find(is_of_grid)?;
+        Some(barrier.location().map_or_else(|| self.entry.clone(), |place| place.to_string()))
     }
 
     /// Returns whether the kernel has assertions or other traps.

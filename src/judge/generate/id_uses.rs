@@ -1,9 +1,10 @@
 //! Tells which ids a kernel reads. Where it reads only the group's id in a dimension, or only the local id, hosts
 //! launch groups of one work-item there, or one group: several would do the same again.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use kassay_prove::program::{End, Op, Program, ValueId};
+use kassay_ir::llvm::Opcode;
+use kassay_prove::program::{End, Instruction, Op, Program, ValueId};
 
 use super::access_summary::AccessSummary;
 use super::path_conditions::Fact;
@@ -26,6 +27,7 @@ impl IdUses {
     pub(super) fn of(summary: &AccessSummary<'_>) -> IdUses {
         let program = summary.program;
         let needed = needed(program);
+        let ranks = Ranks::of(program);
         let mut found = IdUses::default();
         for (_, instruction) in program.instructions().filter(|(_, i)| needed.contains(&i.result)) {
             let Op::Call(_, base) = &instruction.op else { continue };
@@ -33,6 +35,7 @@ impl IdUses {
             found.has_sub_group_number |= base == "get_sub_group_id" || base == "get_num_sub_groups";
             if id_of(base).is_some() {
                 match asked(program, instruction.result) {
+                    Some((Id::Group, d @ 1..)) if ranks.has_only(instruction.result, d) => {}
                     Some(id) => found.read.extend([id]),
                     None => found.is_open = true,
                 }
@@ -78,6 +81,79 @@ impl IdUses {
             && !self.has_sub_group_number
             && !self.reads(&[Id::Local], 0)
             && (self.reads(&[Id::Local], 1) || !self.reads(&[Id::Global], 0))
+    }
+}
+
+/// Numbers of groups among all of the launch, dimension 0 fastest, as CUDA's grids have them:
+/// `(z * ny + y) * nx + x`. They tell groups apart however many dimensions there are, so that they need only one.
+struct Ranks<'p> {
+    program: &'p Program,
+    users: HashMap<ValueId, Vec<&'p Instruction>>,
+}
+
+impl<'p> Ranks<'p> {
+    fn of(program: &'p Program) -> Ranks<'p> {
+        let mut users: HashMap<ValueId, Vec<&Instruction>> = HashMap::new();
+        for (_, instruction) in program.instructions() {
+            program.read_by(instruction).for_each(|value| users.entry(value).or_default().push(instruction));
+        }
+        Ranks { program, users }
+    }
+
+    /// Whether a value, which numbers groups of the dimensions from `d` on, is only used in such a number.
+    fn has_only(&self, value: ValueId, d: u8) -> bool {
+        let lower = d - 1;
+        let users = self.users(value);
+        let is_of_number = |sum: &&Instruction| {
+            let is_sum =
+                matches!(sum.op, Op::Binary(Opcode::LLVMAdd)) && self.has(sum, |v| self.asks(v, Id::Group, lower));
+            is_sum && (lower == 0 || self.has_only(sum.result, lower))
+        };
+        !users.is_empty()
+            && users.iter().all(|user| match user.op {
+                Op::Binary(Opcode::LLVMMul) => {
+                    let sums = self.users(user.result);
+                    self.has(user, |v| self.asks(v, Id::Groups, lower)) && sums.iter().all(is_of_number)
+                }
+                Op::Binary(Opcode::LLVMAdd) => self.has(user, |v| self.counts(v, d)) && self.has_only(user.result, d),
+                _ => false,
+            })
+    }
+
+    /// Whether a value is a multiple of the number of groups in a dimension.
+    fn counts(&self, value: ValueId, d: u8) -> bool {
+        let found = self.program.instruction(self.source(value));
+        let is_product = |i: &&Instruction| matches!(i.op, Op::Binary(Opcode::LLVMMul));
+        found.filter(is_product).is_some_and(|i| self.has(i, |v| self.asks(v, Id::Groups, d)))
+    }
+
+    fn has(&self, instruction: &Instruction, of: impl Fn(ValueId) -> bool) -> bool {
+        instruction.operands.iter().any(|operand| of(*operand))
+    }
+
+    fn asks(&self, value: ValueId, id: Id, d: u8) -> bool {
+        asked(self.program, self.source(value)) == Some((id, d))
+    }
+
+    /// What a value is a cast of.
+    fn source(&self, mut value: ValueId) -> ValueId {
+        while let Some(Instruction { op: Op::Cast(_) | Op::Copy, operands, .. }) = self.program.instruction(value) {
+            let [of, ..] = operands[..] else { break };
+            value = of;
+        }
+        value
+    }
+
+    /// Who uses a value, or a cast of it.
+    fn users(&self, value: ValueId) -> Vec<&'p Instruction> {
+        let mut found = Vec::new();
+        for user in self.users.get(&value).into_iter().flatten() {
+            match user.op {
+                Op::Cast(_) | Op::Copy => found.extend(self.users(user.result)),
+                _ => found.push(*user),
+            }
+        }
+        found
     }
 }
 

@@ -264,7 +264,8 @@ impl Reader<'_> {
         accesses.sort_by(|x, y| (&x.location, x.mode, x.global_id).cmp(&(&y.location, y.mode, y.global_id)));
         let object = self.object(Some(conflict.object), i64::try_from(conflict.offset).unwrap_or(i64::MAX));
         let scope = if conflict.inter_group { Scope::InterGroup } else { Scope::IntraGroup };
-        let message = messages::race(&accesses, &object.words(), scope, observed.launch.range.dims);
+        let message =
+            messages::race(&accesses, &object.words(), scope, observed.launch.range.dims, self.table.waits_for_grid());
         Finding {
             scope: Some(scope),
             benign: conflict.benign,

@@ -32,8 +32,8 @@ fn items(n: u64) -> String {
 }
 
 /// Describes a data race. `element`: what both access, such as `tmp[4]`, unless the accesses have names of their own
-/// for it.
-pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32) -> String {
+/// for it. `grid`: the kernel has barriers of all work-groups.
+pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32, grid: bool) -> String {
     let [a, b] = accesses;
     let who = |access: &Access| access.global_id.map_or_else(|| "?".to_owned(), |g| id(g, dims));
     let other = match scope {
@@ -42,6 +42,7 @@ pub fn race(accesses: &[Access; 2], element: &str, scope: Scope, dims: u32) -> S
     };
     let order = match scope {
         Scope::IntraGroup => "no barrier that orders this memory stands between",
+        Scope::InterGroup if grid => "no barrier of the grid stands between",
         Scope::InterGroup => "nothing orders work-groups",
     };
     let by_name = match &b.element {

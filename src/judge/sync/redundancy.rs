@@ -43,8 +43,16 @@ pub(super) fn barriers<S: Simulate + Send>(
     }
     let reached = |source: u32| (0..cases.len()).filter(move |i| explored[*i].simulation.reached.contains(&source));
     // A barrier orders nothing in a group of a single work-item, so such groups say nothing about it.
-    let several = |i: &usize| cases[*i].launch.range.local.is_none_or(|local| local.iter().any(|size| *size > 1));
-    let reaching = |source: u32| reached(source).filter(several);
+    let is_of_grid = |source: u32| reader.table.barriers.iter().any(|known| known.source == source && known.grid);
+    let several = |i: &usize, grid: bool| {
+        let range = &cases[*i].launch.range;
+        let is_group = range.local.is_none_or(|local| local.iter().any(|size| *size > 1));
+        is_group || grid && range.global.iter().any(|size| *size > 1)
+    };
+    let reaching = |source: u32| {
+        let grid = is_of_grid(source);
+        reached(source).filter(move |i| several(i, grid))
+    };
     let is_barrier = |known: &BarrierSite| builtins::family(&known.builtin) == Some(Family::Barrier);
     // Where a function of the group stands, a barrier is a part of it: CUDA's `__syncthreads_count`.
     let functions: BTreeSet<u32> =

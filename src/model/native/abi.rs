@@ -431,3 +431,6 @@ pub const OF_ROWS: u64 = 1 << 63;
 
 /// Flag of a barrier that only synchronises the sub-group.
 pub const OF_SUB_GROUP: u32 = 1 << 31;
+
+/// Flag of a barrier that synchronises all groups of the launch.
+pub const OF_GRID: u32 = 1 << 30;

@@ -170,7 +170,10 @@ pub struct AccessSite {
     pub builtin: Option<String>,
 }
 
-/// A point where the work-items of a group (or sub-group) wait for each other.
+/// The builtin at which all work-items of a launch wait for each other (`cuda/include/kassay/cooperative_groups.h`).
+pub const GRID_BARRIER: &str = "kassay_grid_barrier";
+
+/// A point where the work-items of a group (or sub-group, or launch) wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BarrierSite {
     /// Index into [`NativeTable::paths`].
@@ -184,6 +187,9 @@ pub struct BarrierSite {
     /// The memory that it orders between work-items, as `cl_mem_fence_flags`; `None` if only its run tells.
     #[serde(default)]
     pub flags: Option<u32>,
+    /// Whether it synchronises all groups of the launch.
+    #[serde(default)]
+    pub grid: bool,
 }
 
 /// A back edge, or a division, or a fence.
@@ -308,6 +314,11 @@ impl NativeTable {
 }
 
 impl NativeTable {
+    /// Returns whether groups of a launch wait for each other, so that all have to be active at the same time.
+    pub fn waits_for_grid(&self) -> bool {
+        self.barriers.iter().any(|barrier| barrier.grid)
+    }
+
     /// The number of work-items of a full sub-group: what the kernel requires, or else the same for all.
     pub fn sub_group(&self) -> u32 {
         self.required_sub_group.unwrap_or(sub_groups::SIMULATED)

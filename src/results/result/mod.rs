@@ -35,6 +35,7 @@ pub mod def_use;
 pub mod devices;
 pub mod gather;
 pub mod generate;
+mod grids;
 pub mod inspect;
 pub mod join;
 pub mod journal;

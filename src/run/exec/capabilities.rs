@@ -17,6 +17,8 @@ pub struct Capabilities {
     pub joins: Joins,
     /// Whether its barriers, and functions of its sub-groups, wait for no work-item that has returned, as CUDA has it.
     pub skips_returned: bool,
+    /// Whether all groups of a launch are active at the same time, so that they can wait for each other.
+    pub whole_grids: bool,
     /// Whether it also loads the text of a kernel ([`Target::Source`]), which it compiles itself.
     pub compiles: bool,
 }

@@ -186,6 +186,7 @@ mod tests {
             batches: false,
             joins: Joins::Never,
             skips_returned: false,
+            whole_grids: false,
             compiles: false,
         },
         numbering: Numbering::ByPlatform,

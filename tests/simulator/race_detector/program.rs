@@ -129,8 +129,14 @@ impl Program {
             builtin: site.stores.then(|| "atomic_store_explicit".to_owned()),
         };
         let sub_groups = self.steps.iter().any(|s| matches!(s, Step::SubGroupBarrier { .. }));
-        let barrier =
-            BarrierSite { path: 0, builtin: "barrier".to_owned(), sub_group: sub_groups, source: 0, flags: None };
+        let barrier = BarrierSite {
+            path: 0,
+            builtin: "barrier".to_owned(),
+            sub_group: sub_groups,
+            source: 0,
+            flags: None,
+            grid: false,
+        };
         NativeTable {
             objects: self.objects.iter().map(object).collect(),
             accesses: self.sites.iter().map(access).collect(),

@@ -2,7 +2,7 @@
 //! definitions and uses.
 
 use kassay_base::error::{Error, Result};
-use kassay_model::native::abi::{OF_SUB_GROUP, exchange, hook, placeholder, warp};
+use kassay_model::native::abi::{OF_GRID, OF_SUB_GROUP, exchange, hook, placeholder, warp};
 use kassay_model::native::table::{Mode, Scope};
 
 use super::check::{Length, PointerCheck, checked};
@@ -13,6 +13,7 @@ use super::memory_orders;
 use super::objects::{Objects, Origin};
 use super::sites::{Shape, Sites};
 use super::values;
+use crate::kernel::builtins::GRID_BARRIER;
 use crate::llvm::{AtomicOrdering, Function, Inst, Opcode, Type, Value, View};
 
 /// The operation of a placeholder, with the numbers of its sites.
@@ -88,14 +89,19 @@ fn kind<'m>(inst: Inst<'m>, sites: &mut Sites<'_, 'm>) -> Option<Kind> {
     let operands = inst.operands();
     Some(match callee.as_str() {
         placeholder::BARRIER => {
-            let sub_group = values::constant(operands[0]).is_some_and(|flags| flags & u64::from(OF_SUB_GROUP) != 0);
-            let what = if sub_group { "sub_group_barrier" } else { "barrier" };
+            let has = |flag: u32| values::constant(operands[0]).is_some_and(|flags| flags & u64::from(flag) != 0);
+            let sub_group = has(OF_SUB_GROUP);
+            let what = match (sub_group, has(OF_GRID)) {
+                (true, _) => "sub_group_barrier",
+                (false, true) => GRID_BARRIER,
+                (false, false) => "barrier",
+            };
             let site = sites.barrier(inst, what, sub_group);
             let number = |operand: Value<'_>| values::constant(operand).map(|number| number as u32);
             let flags = match number(operands[1]) {
                 // Of a single work-item, whose accesses are in order anyway.
                 Some(0) => Some(0),
-                _ => number(operands[0]).map(|flags| flags & !OF_SUB_GROUP),
+                _ => number(operands[0]).map(|flags| flags & !(OF_SUB_GROUP | OF_GRID)),
             };
             sites.set_flags(site, flags);
             Kind::Barrier(site)

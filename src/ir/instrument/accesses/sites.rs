@@ -11,7 +11,7 @@ use kassay_model::native::table::{
 
 use super::objects::{Objects, Origin};
 use super::proofs::{Proof, record};
-use crate::kernel::builtins::{self, Family};
+use crate::kernel::builtins::{self, Builtin, Family};
 use crate::kernel::inline_frames::{self, Frame, frames};
 use crate::llvm::{Inst, MetadataKind, Value, View};
 use crate::lower::traps;
@@ -236,7 +236,8 @@ impl<'a, 'm> Sites<'a, 'm> {
             _ => *self.source_numbers.entry((place, builtin.clone())).or_insert(next),
         };
         self.next_source = self.next_source.max(source + 1);
-        self.table.barriers.push(BarrierSite { path, builtin, sub_group, source, flags: Some(0) });
+        let grid = Builtin::of(&builtin).is_some_and(Builtin::is_of_grid);
+        self.table.barriers.push(BarrierSite { path, builtin, sub_group, source, flags: Some(0), grid });
         number
     }
 

@@ -238,6 +238,9 @@ impl<'m> Reader<'m> {
         let plain = demangle(&callee).map_or(callee.as_str(), |(plain, _)| plain);
         let builtin = Builtin::of(&callee);
         match builtin.map(Builtin::family) {
+            Some(Family::Barrier) if builtin.is_some_and(Builtin::is_of_grid) => {
+                return Err(HandOver::because("lets all work-groups wait for each other"));
+            }
             Some(Family::Barrier) => self.barrier(inst, builtin.is_some_and(Builtin::is_spirv))?,
             Some(Family::Fence) => return Ok(true),
             Some(Family::AsyncCopy | Family::EventWait) => {

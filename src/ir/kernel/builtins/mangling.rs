@@ -174,6 +174,17 @@ pub fn is_same(called: &str, canonical: &str) -> bool {
     called == canonical || of_warp().is_some_and(|(one, other)| one == other)
 }
 
+/// Returns the name in the source of a builtin that clang passes a block's function, `enqueue_kernel` and the queries
+/// of blocks as kernels, by its name in modules.
+pub fn taking_a_block(callee: &str) -> Option<&str> {
+    const ENQUEUE: &str = "__enqueue_kernel_";
+    let query = callee.strip_prefix("__").filter(|query| query.starts_with("get_kernel_"));
+    match query {
+        Some(query) => Some(query.strip_suffix("_impl").unwrap_or(query)),
+        None => callee.starts_with(ENQUEUE).then_some("enqueue_kernel"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,8 +15,10 @@ use std::sync::LazyLock;
 pub use atomics::{MemoryOrders, Operation, is_relaxed, memory_orders, operation, operation_in_cuda};
 pub use mangling::{
     Parameter, Spelt, demangle, first_scalar, identifier, is_float, is_same, is_signed, mangle, parameters, pointed,
-    pointee, spelt,
+    pointee, spelt, taking_a_block,
 };
+
+pub use kassay_model::native::table::GRID_BARRIER;
 
 /// Name prefix of SPIR-V's built-in variables, through which kernels not compiled from OpenCL C may read their ids.
 pub const SPIRV_BUILT_IN: &str = "__spirv_BuiltIn";
@@ -30,7 +32,7 @@ pub enum Family {
     LaunchQuery,
     /// Ids within sub-groups, and their sizes.
     SubGroupQuery,
-    /// Barriers of a work-group.
+    /// Barriers of a work-group, and of all of them ([`Builtin::is_of_grid`]).
     Barrier,
     /// Barriers of a sub-group.
     SubGroupBarrier,
@@ -143,7 +145,7 @@ const TABLE: &[Row] = {
         ),
         row(
             Family::Barrier,
-            &["barrier", "work_group_barrier", "__spirv_ControlBarrier*"],
+            &["barrier", "work_group_barrier", "__spirv_ControlBarrier*", GRID_BARRIER],
             &[Synchronises, Waits, GroupWide],
         ),
         row(Family::SubGroupBarrier, &["sub_group_barrier", "kassay_warp_barrier"], &[Synchronises, Waits]),
@@ -254,6 +256,11 @@ impl Builtin {
         self.name.starts_with("kassay_warp_")
     }
 
+    /// Whether it is the barrier of all work-groups of a launch.
+    pub fn is_of_grid(self) -> bool {
+        self.name == GRID_BARRIER
+    }
+
     /// The name of a work-group's barrier, or of a fence, in OpenCL C; `None` for other builtins.
     pub fn barrier_or_fence(self) -> Option<&'static str> {
         match self.family() {
@@ -285,17 +292,6 @@ pub fn has(callee: &str, effect: Effect) -> bool {
 /// reserved names of clang and LLVM; only `printf` is not mangled.
 pub fn may_be_builtin(callee: &str) -> bool {
     callee.starts_with('_') || callee.starts_with("llvm.") || family(callee) == Some(Family::Printf)
-}
-
-/// Returns the name in the source of a builtin that clang passes a block's function, `enqueue_kernel` and the queries
-/// of blocks as kernels, by its name in modules.
-pub fn taking_a_block(callee: &str) -> Option<&str> {
-    const ENQUEUE: &str = "__enqueue_kernel_";
-    let query = callee.strip_prefix("__").filter(|query| query.starts_with("get_kernel_"));
-    match query {
-        Some(query) => Some(query.strip_suffix("_impl").unwrap_or(query)),
-        None => callee.starts_with(ENQUEUE).then_some("enqueue_kernel"),
-    }
 }
 
 #[cfg(test)]

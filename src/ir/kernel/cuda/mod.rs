@@ -159,6 +159,14 @@ pub fn absent(callee: &str) -> Option<(String, &'static str)> {
         let what = format!("`{instruction}` in inline assembly");
         return Some((what, "kassay does not have that of PTX (docs/cuda.md lists what it has): write it in C++"));
     }
+    if let Some(function) = name.strip_prefix("apart ") {
+        let what = format!("`{function}` in two steps that stand apart");
+        return Some((
+            what,
+            "kassay has barriers at which all threads arrive and wait: put the wait right behind the arrival, or use \
+             arrive_and_wait or sync (docs/cuda.md)",
+        ));
+    }
     Some(match name {
         "other_texel" => (
             "a function of textures or surfaces for a type that kassay has no texels of".to_owned(),

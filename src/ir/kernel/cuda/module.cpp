@@ -94,6 +94,7 @@ void kassay::cuda::canonicalise(Module &M) {
   fitAssembly(M);
   fitCalls(M);
   inlineHeaders(M);
+  joinWaits(M);
   fitSharedAddresses(M);
   nameSpaces(M);
   fitTextures(M);

@@ -56,6 +56,11 @@ std::optional<std::vector<llvm::Function *>> functionsOf(llvm::Value &Pointer);
 /// as the kernel's.
 void inlineHeaders(llvm::Module &M);
 
+// ---- waits.cpp
+
+/// Makes arrivals at barriers, and the waits right behind, barriers.
+void joinWaits(llvm::Module &M);
+
 // ---- spaces.cpp
 
 /// Gives pointers the address spaces that they come from, and parameters the form that they have in OpenCL C.

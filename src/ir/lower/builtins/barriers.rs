@@ -36,6 +36,14 @@ pub(super) fn sub_group<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
     barrier(call, scope::SUBGROUP)
 }
 
+/// `kassay_grid_barrier(flags)`, in launches of one group: others must not run on devices.
+pub(super) fn grid<'m>(call: &Call<'_, 'm>) -> Option<Replacement<'m>> {
+    let semantics = semantics::SEQUENTIALLY_CONSISTENT | memory_of(*call.args.first()?);
+    let args = [scope::WORKGROUP, scope::DEVICE, semantics].map(|word| call.word(word));
+    call.spirv("ControlBarrier", call.result, &args, "iii");
+    Some(Replacement::Built)
+}
+
 fn barrier<'m>(call: &Call<'_, 'm>, execution: u32) -> Option<Replacement<'m>> {
     let (&flags, scope) = call.args.split_first()?;
     let memory = scope.first().map_or(execution, |scope| scope_of(*scope));

@@ -26,7 +26,7 @@ mod warps;
 use inkwell::module::Module;
 
 use self::call::Lowering;
-use crate::kernel::builtins::{demangle, types};
+use crate::kernel::builtins::{GRID_BARRIER, demangle, types};
 use crate::kernel::cpp_names;
 use crate::llvm::{Function, View};
 
@@ -56,6 +56,7 @@ const SPIRV: &[(&[&str], Lowering)] = &[
     (&["all"], any_all::all),
     (&["barrier", "work_group_barrier"], barriers::work_group),
     (&["sub_group_barrier"], barriers::sub_group),
+    (&[GRID_BARRIER], barriers::grid),
     (&["mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence"], barriers::fence),
     (&["atomic_*", "atom_*"], atomics::atomic),
     (&["get_image_channel_data_type", "get_image_channel_order"], images::channels),

@@ -100,6 +100,7 @@ fn is_independent(view: View<'_>, allowed: &[&str], has_same_groups: bool) -> bo
             Some(Family::WorkItemId | Family::LaunchQuery) => allowed.contains(&plain),
             Some(Family::SubGroupQuery | Family::SubGroupFunction | Family::SubGroupBarrier) => false,
             Some(Family::IntelSubGroupFunction | Family::SpirvGroup) => false,
+            Some(Family::Barrier) if plain == builtins::GRID_BARRIER => false,
             Some(_) => has_same_groups || !builtins::has(&name, Effect::GroupWide),
             // Ids of kernels that were not compiled from OpenCL C.
             None => !name.contains(builtins::SPIRV_BUILT_IN),

@@ -1,7 +1,7 @@
 //! Puts what is known of a suite's launches into a kernel: constants for arguments, sizes and ids where they are known,
 //! ranges where they are not.
 
-use kassay_ir::kernel::builtins::{self, Family};
+use kassay_ir::kernel::builtins::{self, Builtin, Family};
 use kassay_ir::llvm::{AttributeIndex, Attributes, Function, Inst, Type, TypeKind, Value, View};
 use kassay_suite::launch::ImageShape;
 
@@ -71,8 +71,10 @@ fn specialise_call(call: Inst<'_>, module: View<'_>, kernel: Function<'_>, facts
     let Some(name) = call.callee() else { return };
     let Some((builtin, parameters)) = builtins::demangle(&name) else { return };
     let args = call.args();
-    // A work-item alone in its group never waits.
-    if builtins::family(&name) == Some(Family::Barrier) && call.ty().is_void() && facts.has_single_items() {
+    // A work-item alone in its group never waits, or in the launch.
+    let is_of_grid = Builtin::of(&name).is_some_and(Builtin::is_of_grid);
+    let is_alone = facts.has_single_items() && (!is_of_grid || (0..3).all(|d| facts.has_single_group(d)));
+    if builtins::family(&name) == Some(Family::Barrier) && call.ty().is_void() && is_alone {
         call.erase();
         return;
     }

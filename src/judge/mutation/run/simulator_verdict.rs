@@ -160,8 +160,9 @@ fn divergence_text(divergence: &Divergence, table: &NativeTable) -> String {
     let barrier = divergence.waiting.first().and_then(|w| table.barriers.get(w.barrier as usize));
     let name = barrier.map_or("barrier", |b| b.builtin.as_str());
     format!(
-        "work-items wait at the `{name}`{} that others of their group never reach",
-        place(table, barrier.map(|b| b.path))
+        "work-items wait at the `{name}`{} that others of their {} never reach",
+        place(table, barrier.map(|b| b.path)),
+        if divergence.is_of_grid { "launch" } else { "group" }
     )
 }
 

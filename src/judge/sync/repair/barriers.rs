@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kassay_ir::kernel::ast::Node;
-use kassay_ir::kernel::builtins::{self, Builtin, Family};
+use kassay_ir::kernel::builtins::{Builtin, Family};
 use kassay_results::result::check::Memory;
 
 use super::expressions::expression;
@@ -66,7 +66,9 @@ impl Spelling {
     pub fn of(outline: &Outline<'_>, dialect: Dialect) -> Spelling {
         let has = |what: &str| outline.text.windows(what.len()).any(|found| found == what.as_bytes());
         let known = outline.functions.iter().flat_map(|body| calls(outline, body)).map(|call| call.name);
-        let of_group = |name: &String| builtins::family(name) == Some(Family::Barrier);
+        let of_group = |name: &String| {
+            Builtin::of(name).is_some_and(|known| known.family() == Family::Barrier && !known.is_of_grid())
+        };
         let name = known.into_iter().find(of_group).unwrap_or_else(|| "barrier".to_owned());
         Spelling { dialect, name, has_warps: has("_sync(") || has("__syncwarp") }
     }

@@ -84,6 +84,11 @@ fn divergence(outline: Option<&Outline<'_>>, finding: &Finding, tried: usize) ->
     if let Some(what) = out_of_reach(outline, finding).filter(|_| tried == 0) {
         return what;
     }
+    if finding.waits_for_grid() && tried == 0 {
+        return "all work-items of the launch have to come to the barrier of the grid: let it stand outside of what \
+                decides on it, and let those come that have nothing to do"
+            .to_owned();
+    }
     let builtin = finding.accesses.first().and_then(|access| access.builtin.as_deref()).unwrap_or("barrier");
     let name = builtin.split(['(', ' ']).next().unwrap_or(builtin);
     let family = builtins::family(name);

@@ -128,6 +128,8 @@ impl Call {
         let pointed = builtins::pointed(params);
         match base {
             "barrier" | "work_group_barrier" | "wait_group_events" => return Call::Barrier,
+            // Groups run one after the other here, which is as near as it gets.
+            builtins::GRID_BARRIER => return Call::Barrier,
             // A sub-group is one work-item here, see `query`.
             "mem_fence"
             | "read_mem_fence"

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use kassay_ir::instrument::marks::MARK;
+use kassay_ir::kernel::builtins::GRID_BARRIER;
 use kassay_model::interface::{ArgKind, Interface, Scalar, Type};
 use kassay_suite::launch::{ArgValue, Launch};
 use kassay_suite::scalar_layout::{self, Leaf, Number};
@@ -227,7 +228,7 @@ impl Inputs {
         Inputs {
             args: interface.args.iter().enumerate().map(input).collect(),
             ranges,
-            synchronises: calls(&["barrier", "work_group_barrier", "wait_group_events"]),
+            synchronises: calls(&["barrier", "work_group_barrier", "wait_group_events", GRID_BARRIER]),
             asks_offset: calls(&["get_global_offset", "get_global_id"]),
             asks_dims: calls(&["get_work_dim"]),
             allows_faults: false,

@@ -56,6 +56,9 @@ pub fn barrier_of(program: &Program, instruction: &Instruction) -> Result<Option
         Some(Family::Barrier) if Builtin::of(base).is_some_and(Builtin::is_spirv) => {
             Err(Unsupported::at("barriers of SPIR-V with a scope as operand", instruction))
         }
+        Some(Family::Barrier) if Builtin::of(base).is_some_and(Builtin::is_of_grid) => {
+            Err(Unsupported::at("barriers of the whole grid", instruction))
+        }
         Some(Family::Barrier) => {
             let constant = |i: usize| program.constant(*instruction.operands.get(i)?);
             // Work-items that pass different flags diverge.

@@ -70,7 +70,7 @@ pub(super) fn check(page: &KernelPage<'_>, notes: &Notes<'_>, sources: &Sources)
                     p { (shown(&finding.message)) }
                     div.accesses { @for access in &finding.accesses { (self::access(result, finding, access, &place)) } }
                     @if let Some(branch) = &finding.branch {
-                        p { "This " code { (shown(&branch.construct)) } " splits the " (words.say("work-group")) ":" } (place(&branch.location))
+                        p { "This " code { (shown(&branch.construct)) } " splits the " (words.say(finding.split())) ":" } (place(&branch.location))
                     }
                     @if let Some(witness) = &finding.witness {
                         div.witness {

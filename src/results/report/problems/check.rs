@@ -91,7 +91,7 @@ fn problem(finding: &Finding, kernel: &str, words: Words, places: &Places<'_>) -
         }
     }
     if let Some(branch) = &finding.branch {
-        let remark = format!("this `{}` splits the work-group", branch.construct);
+        let remark = format!("this `{}` splits the {}", branch.construct, finding.split());
         problem.related.push((places.at(&branch.location), remark));
     }
     problem.flows = flows(finding, places);

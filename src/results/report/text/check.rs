@@ -166,7 +166,7 @@ impl Writer<'_> {
             line = Some(line_of_access);
         }
         if let Some(branch) = &finding.branch {
-            let remark = format!("this `{}` splits the work-group", branch.construct);
+            let remark = format!("this `{}` splits the {}", branch.construct, finding.split());
             out.push_str(&self.place(&branch.location, &self.say(&remark), false));
         }
         if let Some(witness) = &finding.witness {
@@ -184,6 +184,7 @@ impl Writer<'_> {
         let mut parts = Vec::new();
         match finding.kind {
             FindingKind::DataRace => parts.push(format!("at {}", style::count(finding.count, "element"))),
+            FindingKind::BarrierDivergence if finding.waits_for_grid() => {}
             FindingKind::BarrierDivergence if finding.accesses.iter().any(|a| a.waiting.is_some()) => {
                 parts.push(self.say(&format!("in {}", style::count(finding.count, "work-group"))).into_owned())
             }

@@ -25,6 +25,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     batches: true,
     joins: Joins::IfAsked,
     skips_returned: false,
+    whole_grids: false,
     compiles: true,
 };
 

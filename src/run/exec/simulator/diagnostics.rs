@@ -168,7 +168,11 @@ fn divergence_text(divergence: &Divergence, table: &NativeTable) -> String {
     } else if parts.len() == 1 {
         parts.push("the others are in another iteration or sub-group".to_owned());
     }
-    format!("barrier-divergence: in group {}, {}", ids(divergence.group_id), parts.join(", "))
+    let parts = parts.join(", ");
+    match divergence.is_of_grid {
+        true => format!("barrier-divergence: {parts}"),
+        false => format!("barrier-divergence: in group {}, {parts}", ids(divergence.group_id)),
+    }
 }
 
 /// The name of a synchronising function, with the lanes that a function of warps names if it names not all.

@@ -32,6 +32,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     batches: false,
     joins: Joins::Never,
     skips_returned: true,
+    whole_grids: true,
     compiles: false,
 };
 
@@ -181,7 +182,8 @@ impl Simulator {
         let context = &prepared.context;
         let grid = Grid { global: context.global_size, local: context.enqueued_local_size, offset: context.offset };
         let groups = shadow.most_groups(prepared.items());
-        if !options.groups.is_empty() {
+        // Groups that wait for each other run together or not at all.
+        if !options.groups.is_empty() && !table.waits_for_grid() {
             restrict(&mut plan, options.groups.iter().copied().filter(|group| *group < prepared.groups).collect());
         } else if prepared.groups > groups {
             restrict(&mut plan, group_sampling::sample(context.groups, prepared.items(), groups));
@@ -298,7 +300,7 @@ fn run_pass(
 /// How many threads share a launch: one if its order matters.
 fn threads_used(threads: usize, prepared: &PreparedLaunch, plan: &RunPlan, races: bool) -> usize {
     let table = prepared.program.table();
-    let ordered = races || !plan.options.schedule.is_natural();
+    let ordered = races || !plan.options.schedule.is_natural() || table.waits_for_grid();
     let items = prepared.items().saturating_mul(prepared.groups);
     if ordered || !table.prints.is_empty() || items < MIN_ITEMS_FOR_THREADS {
         return 1;

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use kassay_model::native::abi::{OF_SUB_GROUP, exchange};
+use kassay_model::native::abi::{OF_GRID, OF_SUB_GROUP, exchange};
 
 use super::access_hooks::note_uninitialised;
+use super::grid_sync;
 use super::item_ref::ItemRef;
 use super::lookup;
 use super::observation::FaultKind;
@@ -165,9 +166,14 @@ fn check_flags(item: &mut ItemRef<'_>, at: SyncPoint, sub_group: bool, flags: u3
 
 /// The hook of barriers.
 pub extern "C" fn barrier(mut item: ItemRef<'_>, site: u32, flags: u32, scope: u32, iteration: u64) {
-    let sub_group = item.program().barriers[site as usize].sub_group;
-    let flags = flags & !OF_SUB_GROUP;
+    let known = &item.program().barriers[site as usize];
+    let (sub_group, grid) = (known.sub_group, known.grid);
+    let flags = flags & !(OF_SUB_GROUP | OF_GRID);
     check_flags(&mut item, (site, iteration), sub_group, flags);
+    if grid {
+        grid_sync::wait(&mut item, (site, iteration));
+        return;
+    }
     let effect = Effect::Barrier { flags, scope };
     synchronise(&mut item, (site, iteration), sub_group, effect);
 }

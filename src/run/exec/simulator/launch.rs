@@ -17,6 +17,9 @@ use super::program::{NONE, Program, writes};
 /// The maximum number of work-items in a group.
 pub const MAX_GROUP_ITEMS: u64 = 8192;
 
+/// The maximum number of work-items of a launch whose groups wait for each other: each takes a stack.
+pub const MAX_GRID_ITEMS: u64 = 1 << 14;
+
 /// A range of memory that accesses may touch.
 #[derive(Debug, Clone, Copy)]
 pub struct Region {
@@ -142,6 +145,16 @@ impl PreparedLaunch {
             return Err(Error::internal(what).into());
         }
         let context = context(launch, table.sub_group())?;
+        if table.waits_for_grid() {
+            let items = context.global_size.iter().fold(1_u64, |items, size| items.saturating_mul(*size));
+            if items > MAX_GRID_ITEMS {
+                let what = format!(
+                    "a launch of {items} work-items with a barrier of all work-groups, where {MAX_GRID_ITEMS} can be \
+                     active at the same time"
+                );
+                return Err(PrepareError::Rejected("CL_OUT_OF_RESOURCES", what));
+            }
+        }
         let count = launch.args.len() + usize::from(probe_words.is_some());
         let mut offsets = OffsetAllocator::new();
         let starts: Vec<u64> = launch.args.iter().map(|arg| offsets.allocate(bytes_of(arg))).collect();

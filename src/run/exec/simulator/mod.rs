@@ -17,6 +17,7 @@ mod fault_log;
 mod fiber;
 pub mod flow;
 mod flow_hooks;
+mod grid_sync;
 mod group_sampling;
 mod group_sync;
 mod hooks;

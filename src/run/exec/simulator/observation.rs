@@ -75,10 +75,12 @@ pub struct Conflict {
     pub count: u64,
 }
 
-/// Work-items of a group that wait for others that will not arrive.
+/// Work-items of a group, or of the launch, that wait for others that will not arrive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divergence {
-    /// Id of the work-group.
+    /// Whether groups wait for each other: `waiting` and `finished` count work-items of the whole launch.
+    pub is_of_grid: bool,
+    /// Id of the work-group; of the first that waits.
     pub group_id: [u64; 3],
     /// Work-items by the barrier and iteration at which they wait; the entry with the most work-items comes first.
     pub waiting: Vec<Waiting>,

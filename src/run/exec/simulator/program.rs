@@ -54,6 +54,7 @@ pub struct Program {
 pub struct Barrier {
     pub source: u32,
     pub sub_group: bool,
+    pub grid: bool,
 }
 
 impl Program {
@@ -76,7 +77,8 @@ impl Program {
                 && (site.space == Space::Constant || site.object.is_some_and(|o| is_constant(table, o))),
         };
         let sites = table.accesses.iter().map(site).collect();
-        let barriers = table.barriers.iter().map(|b| Barrier { source: b.source, sub_group: b.sub_group }).collect();
+        let barriers = table.barriers.iter();
+        let barriers = barriers.map(|b| Barrier { source: b.source, sub_group: b.sub_group, grid: b.grid }).collect();
         Ok(Program { code: Arc::clone(code), loaded, sites, barriers })
     }
 

@@ -8,6 +8,7 @@ use kassay_base::error::Result;
 
 use super::exec_thread::ExecThread;
 use super::fiber::{FiberState, Task};
+use super::grid_sync::{self, Ended};
 use super::launch::PreparedLaunch;
 use super::observation::{Divergence, FaultKind, VARIOUS, Waiting};
 use super::run_state::{FIRST_SLICE, RunPlan, RunState};
@@ -26,6 +27,8 @@ enum GroupOutcome {
     Aborted,
     /// Some spin or wait for others to change memory.
     Spinning,
+    /// All wait for the other groups.
+    AtGrid,
 }
 
 /// Runs `item` on the fiber of `task` until it has ended or left: returns the work-item that the fiber runs next,
@@ -83,12 +86,15 @@ pub fn run(thread: &mut ExecThread, prepared: &PreparedLaunch, plan: &RunPlan) -
 
 fn run_all(thread: &mut ExecThread, prepared: &PreparedLaunch, plan: &RunPlan) -> Result<()> {
     let mut stalls = 0;
+    let mut ended = Ended::default();
+    let waits_for_grid = prepared.program.table().waits_for_grid();
+    while waits_for_grid && begin_group(thread, prepared, plan)? {}
     loop {
         if thread.active.is_empty() && !begin_group(thread, prepared, plan)? {
             return Ok(());
         }
         let activity = thread.state().activity;
-        let mut index = 0;
+        let (mut index, mut at_grid) = (0, 0);
         while index < thread.active.len() {
             let number = thread.active[index];
             wake(thread.slot(number), State::Spinning);
@@ -98,7 +104,8 @@ fn run_all(thread: &mut ExecThread, prepared: &PreparedLaunch, plan: &RunPlan) -
                 return Ok(());
             }
             match end {
-                GroupOutcome::Spinning => {
+                GroupOutcome::Spinning | GroupOutcome::AtGrid => {
+                    at_grid += usize::from(matches!(end, GroupOutcome::AtGrid));
                     index += 1;
                     continue;
                 }
@@ -110,9 +117,18 @@ fn run_all(thread: &mut ExecThread, prepared: &PreparedLaunch, plan: &RunPlan) -
                 }
                 GroupOutcome::Aborted => abandon(thread, prepared, number),
             }
+            ended.add(thread.slot(number), matches!(end, GroupOutcome::Finished));
             thread.active.remove(index);
             release_slot(thread, number);
             thread.state().activity += 1;
+        }
+        if at_grid > 0 && at_grid == thread.active.len() {
+            if let Err(divergence) = grid_sync::meet(thread, prepared, plan, &ended) {
+                thread.state().seen.divergences.extend(divergence);
+                end_all_groups(thread, prepared);
+                return Ok(());
+            }
+            continue;
         }
         stalls = if thread.state().activity == activity { stalls + 1 } else { 0 };
         if stalls > 0 && !thread.active.is_empty() {
@@ -186,6 +202,9 @@ fn run_slot(thread: &mut ExecThread, number: u32) -> Result<GroupOutcome> {
             return Ok(GroupOutcome::Finished);
         }
         let Some(index) = slot.pick() else {
+            if slot.waits_for_grid() {
+                return Ok(GroupOutcome::AtGrid);
+            }
             if slot.finished > 0 && (slot.wake_last() || slot.wake_warp()) {
                 continue;
             }
@@ -364,5 +383,5 @@ fn divergence(slot: &GroupSlot) -> Divergence {
     }
     let mut waiting = if waiting.len() > MOST_WAITING { without_masks(waiting) } else { waiting };
     waiting.sort_by_key(|w| std::cmp::Reverse(w.items));
-    Divergence { group_id: slot.context.group_id, waiting, finished, finished_item }
+    Divergence { is_of_grid: false, group_id: slot.context.group_id, waiting, finished, finished_item }
 }

@@ -97,12 +97,19 @@ pub struct Arrivals {
     pub mixed: bool,
     /// How often all have been together.
     pub meetings: u64,
+    /// Whether one of them waits for all groups of the launch.
+    pub of_grid: bool,
 }
 
 impl Arrivals {
     /// Returns whether at least one has arrived, and all are at `at`.
     pub fn are_at(&self, at: SyncPoint) -> bool {
         self.count > 0 && !self.mixed && self.first == at
+    }
+
+    /// Where the first of them is.
+    pub fn point(&self) -> SyncPoint {
+        self.first
     }
 
     /// Adds a work-item that has arrived at `at`.
@@ -462,7 +469,8 @@ impl GroupSlot {
     /// one.
     pub fn wake_last(&mut self) -> bool {
         let all = 0..self.count;
-        let of_group = self.group_arrivals.are_all(self.awaited(&all)).then_some(all);
+        let is_of_grid = self.group_arrivals.of_grid;
+        let of_group = (!is_of_grid && self.group_arrivals.are_all(self.awaited(&all))).then_some(all);
         let mut sub_groups = (0..).zip(&self.sub_arrivals).map(|(number, arrivals)| (self.sub_group(number), arrivals));
         let members = of_group.or_else(|| {
             sub_groups.find_map(|(members, arrivals)| arrivals.are_all(self.awaited(&members)).then_some(members))

@@ -37,7 +37,7 @@ pub struct CurrentAccess<'a> {
     pub starts_empty: bool,
     /// The word by which the cell will remember it.
     pub word: u64,
-    /// Words below this are of earlier launches or groups.
+    /// Words below this are of earlier launches or groups, or in order with everything from now on.
     pub valid: u64,
 }
 
@@ -117,7 +117,8 @@ pub fn access<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>, mode:
         flag(cell, now);
         return CellResult::Conflict;
     }
-    let written = write >= now.valid || (N > ATOMIC && cell[ATOMIC] >= now.valid);
+    let begun = now.slot.begun(now.memory);
+    let written = write >= begun || (N > ATOMIC && cell[ATOMIC] >= begun);
     match mode {
         Mode::Read => cell[READ] = now.merged_with(cell[READ]),
         Mode::Write => cell[WRITE] = now.word,
@@ -156,7 +157,8 @@ pub fn copy<const N: usize>(cell: &mut Cell<N>, now: &CurrentAccess<'_>, copy: u
     } else if now.slot.is_foreign(read) {
         cell[READ] = copy | GROUPS;
     }
-    let written = write >= now.valid || (N > ATOMIC && cell[ATOMIC] >= now.valid);
+    let begun = now.slot.begun(now.memory);
+    let written = write >= begun || (N > ATOMIC && cell[ATOMIC] >= begun);
     let unknown = now.starts_empty && !written && !now.slot.has_forgotten(now.memory);
     if unknown { CellResult::Uninitialised } else { CellResult::Nothing }
 }

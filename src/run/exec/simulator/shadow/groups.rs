@@ -33,8 +33,11 @@ pub fn is_waited_for(events: Option<&[u64]>, event: u64) -> bool {
 pub struct ShadowGroup {
     /// By memory: the current interval's stamp combined with the number of the group's first work-item.
     words: [u64; 3],
-    /// By memory: words below this were left by earlier launches or, in local memory, earlier groups.
+    /// By memory: words below this were left by earlier launches or, in local memory, earlier groups; or all accesses
+    /// that they stand for happened before a barrier of the grid.
     valid: [u64; 3],
+    /// The same without barriers of the grid.
+    begun: [u64; 3],
     /// The number of the group's first work-item.
     pub first: u32,
     /// Number of work-items in a group, plus one that stands for copies.
@@ -43,6 +46,8 @@ pub struct ShadowGroup {
     pub sequence: u32,
     /// By memory: the number of completed intervals.
     pub intervals: [u32; 3],
+    /// By memory: the number of barriers of the grid that it has passed.
+    phases: [u32; 3],
     /// Whether stamps were reset while it ran, so that cells forgot what it had written.
     was_reset: bool,
     /// Whether they were reset since the launch began.
@@ -66,6 +71,11 @@ impl ShadowGroup {
         self.valid[memory as usize]
     }
 
+    /// Words below this stand for nothing that was written to `memory` as it is now.
+    pub fn begun(&self, memory: Memory) -> u64 {
+        self.begun[memory as usize]
+    }
+
     /// Returns whether cells may have forgotten what was written to `memory`.
     pub fn has_forgotten(&self, memory: Memory) -> bool {
         if memory == Memory::Local { self.was_reset } else { self.launch_was_reset }
@@ -85,6 +95,11 @@ impl ShadowGroup {
     /// The number of the current interval in `memory`.
     pub fn interval(&self, memory: Memory) -> u32 {
         self.intervals[memory as usize]
+    }
+
+    /// The number of barriers of the grid that it has passed, as far as they order `memory`.
+    pub fn phase(&self, memory: Memory) -> u32 {
+        self.phases[memory as usize]
     }
 }
 
@@ -148,9 +163,11 @@ impl Groups {
         let sequence = self.started.len() as u32;
         let first = sequence.wrapping_mul(self.stride);
         let old = u64::from(self.launch) << 32;
+        let begun = Memory::ALL.map(|m| if m == Memory::Local { u64::from(stamp) << 32 } else { old });
         *self.slots[index] = ShadowGroup {
             words: [u64::from(stamp) << 32 | u64::from(first); 3],
-            valid: Memory::ALL.map(|m| if m == Memory::Local { u64::from(stamp) << 32 } else { old }),
+            valid: begun,
+            begun,
             first,
             stride: self.stride,
             sequence,
@@ -194,6 +211,25 @@ impl Groups {
         reset
     }
 
+    /// Begins a new interval for each memory that `flags` name, in all these slots at the same time: what happened
+    /// before is in order with everything after, in each group.
+    pub fn advance_all(&mut self, slots: &[u32], flags: u32) -> StampReset {
+        let (stamp, reset) = self.take_stamp();
+        for number in slots {
+            let Some(slot) = self.slots.get_mut(*number as usize) else { continue };
+            for memory in Memory::ALL.into_iter().filter(|m| flags & m.flag() != 0) {
+                slot.words[memory as usize] = u64::from(stamp) << 32 | u64::from(slot.first);
+                slot.intervals[memory as usize] += 1;
+                // Local memory is each group's own.
+                if memory != Memory::Local {
+                    slot.valid[memory as usize] = u64::from(stamp) << 32;
+                    slot.phases[memory as usize] += 1;
+                }
+            }
+        }
+        reset
+    }
+
     /// The word of a copy of the group, in an interval of its own.
     pub fn copy(&mut self, slot: u32) -> (u64, StampReset) {
         let (stamp, reset) = self.take_stamp();
@@ -212,6 +248,7 @@ impl Groups {
             for slot in self.slots.iter_mut().filter(|s| s.active) {
                 slot.words = [1 << 32 | u64::from(slot.first); 3];
                 slot.valid = [1 << 32; 3];
+                slot.begun = [1 << 32; 3];
                 slot.was_reset = true;
                 slot.launch_was_reset = true;
             }

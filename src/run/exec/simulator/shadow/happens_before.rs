@@ -31,6 +31,8 @@ pub struct Epoch {
     pub interval: u32,
     /// The work-item's counter.
     pub clock: u32,
+    /// The number of barriers of the grid before it, for the memory that is accessed.
+    pub phase: u32,
 }
 
 /// What is known about one kind of memory.
@@ -210,13 +212,13 @@ impl HappensBefore {
     pub fn now(&self, slot: &ShadowGroup, item: u32, memory: Memory) -> Epoch {
         let number = slot.first + item;
         let clock = self.items.get(&number).map_or(1, |i| i.clock);
-        Epoch { item: number, group: slot.sequence, interval: slot.interval(memory), clock }
+        Epoch { item: number, group: slot.sequence, interval: slot.interval(memory), clock, phase: slot.phase(memory) }
     }
 
     /// The position of an access by the copy that began last; the counter is the copy's number, from 1.
     pub fn copying(&self, slot: &ShadowGroup) -> Epoch {
         let clock = self.copies.get(&slot.sequence).map_or(1, |copies| copies.len() as u32);
-        Epoch { item: slot.first + slot.copier(), group: slot.sequence, interval: COPY, clock }
+        Epoch { item: slot.first + slot.copier(), group: slot.sequence, interval: COPY, clock, phase: 0 }
     }
 
     /// Begins an asynchronous copy of the group.
@@ -256,6 +258,9 @@ impl HappensBefore {
             return true;
         }
         if past.group == now.group && past.interval < slot.interval(memory) {
+            return true;
+        }
+        if past.interval != COPY && past.phase < slot.phase(memory) {
             return true;
         }
         if !self.seen.edges {

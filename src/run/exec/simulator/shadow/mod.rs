@@ -2,9 +2,9 @@
 //!
 //! A race (SIMULEE 3.2; docs/simulator.md): two work-items access the same bytes, at least one writes, not both
 //! accesses are atomic, and nothing orders them. A barrier orders accesses to the memory that its flags name, within
-//! its group; groups are never ordered by barriers. If code synchronises by atomics, fences or sub-group barriers, the
-//! happens-before relation of the OpenCL 3.0 memory model (API specification, section 3.3.6) decides, for the schedule
-//! that is run.
+//! its group, or in all groups if it is one of the grid. If code synchronises by atomics, fences or sub-group barriers,
+//! the happens-before relation of the OpenCL 3.0 memory model (API specification, section 3.3.6) decides, for the
+//! schedule that is run.
 //!
 //! A launch is run up to twice, in the same order. [`Pass::Find`] is fast: a cell keeps summaries of its last accesses,
 //! and cells at which accesses conflicted are flagged. If there are any ([`Shadow::suspects`]), [`Pass::Record`] keeps
@@ -211,6 +211,18 @@ impl Shadow {
         self.apply_reset(reset);
         if let (Some(recorder), Some(slot)) = (&mut self.recorder, self.groups.slot(slot)) {
             recorder.order().barrier(slot, flags, scope);
+        }
+    }
+
+    /// All work-items of the launch have arrived at a barrier of the grid; the groups run in these slots.
+    pub fn grid_barrier(&mut self, slots: &[u32], flags: u32) {
+        self.complete_pending_write();
+        let reset = self.groups.advance_all(slots, flags);
+        self.apply_reset(reset);
+        if let Some(recorder) = &mut self.recorder {
+            for slot in slots.iter().filter_map(|slot| self.groups.slot(*slot)) {
+                recorder.order().barrier(slot, flags, Scope::WorkGroup);
+            }
         }
     }
 
@@ -443,6 +455,27 @@ mod tests {
                 at(&mut shadow, 0, 0, WRITE, 1);
                 assert!(!shadow.suspects());
                 shadow.end_group(0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_barrier_of_the_grid_orders_groups_and_forgets_no_writes() {
+        for flags in [1, 2] {
+            let mut shadow = shadow();
+            let grid = Grid { global: [8, 1, 1], local: [4, 1, 1], offset: [0; 3] };
+            let area = |memory| Area { memory, bytes: 64, granule: 4, uninitialised: true, shared: false };
+            shadow.begin(grid, &[Memory::Global, Memory::Local].map(area), Pass::Find).unwrap();
+            (0..2).for_each(|slot| shadow.begin_group(slot, u64::from(slot)).unwrap());
+            at(&mut shadow, 0, 0, WRITE, 0);
+            at(&mut shadow, 0, 0, WRITE, 1);
+            shadow.grid_barrier(&[0, 1], flags);
+            assert!(at(&mut shadow, 1, 2, READ, 0), "the other group has written it");
+            assert_eq!(shadow.suspects(), flags & 2 == 0);
+            assert!(!at(&mut shadow, 1, 0, READ, 1), "local memory is each group's own");
+            if flags & 2 != 0 {
+                at(&mut shadow, 0, 1, WRITE, 0);
+                assert!(shadow.suspects(), "nothing orders that");
             }
         }
     }

@@ -118,6 +118,9 @@ impl CellRecord {
             // The accesses of other groups there no longer exist.
             let here = |e: &Entry| e.epoch.group == now.epoch.group || context.groups.runs(e.epoch.group);
             self.entries.retain(here);
+        } else if now.epoch.phase > 0 {
+            // Those before a barrier of the grid are in order with everything that is still to come.
+            self.entries.retain(|e| e.epoch.phase == now.epoch.phase || e.epoch.interval == COPY);
         }
         let mut begin = 0;
         while let Some(site) = self.entries.get(begin).map(|e| e.site) {

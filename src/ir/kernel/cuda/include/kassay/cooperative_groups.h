@@ -1,7 +1,9 @@
 /* Cooperative groups: blocks, tiles of warps, and those of whatever lanes arrive together, whose functions are the warp's
- * with the group's lanes as the mask. Groups of the whole grid are refused. */
+ * with the group's lanes as the mask; and the grid, which meets at one builtin. */
 #pragma once
 #include <kassay/cuda.h>
+
+#include <utility>
 
 namespace cooperative_groups {
 #define KASSAY_GROUP KASSAY_DEVICE_MEMBER
@@ -35,8 +37,17 @@ struct thread_group {
     KASSAY_GROUP unsigned thread_rank() const { return rank; }
 };
 
+/* Arrivals with the wait for them right behind are barriers (`waits.cpp`). */
+typedef int __kassay_arrival;
+extern "C" KASSAY_WAITS void __kassay_block_arrive() KASSAY_ABSENT("apart thread_block::barrier_arrive");
+extern "C" KASSAY_WAITS void __kassay_block_wait() KASSAY_ABSENT("apart thread_block::barrier_wait");
+extern "C" KASSAY_WAITS void __kassay_grid_arrive() KASSAY_ABSENT("apart grid_group::barrier_arrive");
+extern "C" KASSAY_WAITS void __kassay_grid_wait() KASSAY_ABSENT("apart grid_group::barrier_wait");
 struct thread_block {
+    typedef __kassay_arrival arrival_token;
     static KASSAY_GROUP void sync() { __syncthreads(); }
+    static KASSAY_GROUP arrival_token barrier_arrive() { __kassay_block_arrive(); return 0; }
+    static KASSAY_GROUP void barrier_wait(arrival_token &&) { __kassay_block_wait(); }
     static KASSAY_GROUP unsigned size() { return __kassay_size(); }
     static KASSAY_GROUP unsigned num_threads() { return __kassay_size(); }
     static KASSAY_GROUP unsigned thread_rank() { return __kassay_rank(); }
@@ -51,10 +62,13 @@ KASSAY_INNER thread_block this_thread_block() { return thread_block(); }
 template <unsigned N> struct block_tile_memory {};
 template <unsigned N> KASSAY_INNER thread_block this_thread_block(block_tile_memory<N> &) { return thread_block(); }
 
-__device__ void __kassay_grid_sync() KASSAY_ABSENT("grid_group::sync");
+extern "C" KASSAY_WAITS void __kassay_grid_barrier(unsigned) KASSAY_AS("_Z19kassay_grid_barrierj");
 struct grid_group {
+    typedef __kassay_arrival arrival_token;
     KASSAY_GROUP bool is_valid() const { return true; }
-    KASSAY_GROUP void sync() const { __kassay_grid_sync(); }
+    KASSAY_GROUP void sync() const { __kassay_grid_barrier(KASSAY_ALL_MEMORY); }
+    KASSAY_GROUP arrival_token barrier_arrive() const { __kassay_grid_arrive(); return 0; }
+    KASSAY_GROUP void barrier_wait(arrival_token &&) const { __kassay_grid_wait(); }
     KASSAY_GROUP unsigned num_blocks() const { return gridDim.x * gridDim.y * gridDim.z; }
     KASSAY_GROUP unsigned block_rank() const { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
     KASSAY_GROUP unsigned long long size() const { return (unsigned long long)num_blocks() * __kassay_size(); }
@@ -63,6 +77,8 @@ struct grid_group {
         return (unsigned long long)block_rank() * __kassay_size() + __kassay_rank();
     }
     KASSAY_GROUP dim3 group_dim() const { return gridDim; }
+    KASSAY_GROUP dim3 dim_blocks() const { return gridDim; }
+    KASSAY_GROUP dim3 block_index() const { return blockIdx; }
 };
 typedef grid_group multi_grid_group;
 KASSAY_INNER grid_group this_grid() { return grid_group(); }

@@ -1,5 +1,5 @@
 /* libcu++: `cuda::std` has what the standard library has for compile time and for plain objects, with complex numbers of
- * its own; `cuda` has atomics, and pipelines of single threads. */
+ * its own; `cuda` has atomics, barriers of blocks, and pipelines of single threads. */
 #pragma once
 #include <kassay/complex_numbers.h>
 
@@ -13,6 +13,7 @@
 #include <ratio>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace cuda {
 namespace std {
@@ -136,19 +137,52 @@ template <typename T, typename N> KASSAY_INNER void memcpy_async(T *to, const T 
 template <typename N> KASSAY_INNER void memcpy_async(void *to, const void *from, N bytes, pipeline<thread_scope_thread> &) {
     __builtin_memcpy(to, from, (size_t)bytes);
 }
-/* Barriers whose threads arrive and wait apart, and pipelines that several threads share, wait in ways of their own. */
-__device__ void __kassay_cuda_barrier() KASSAY_ABSENT("cuda::barrier");
+/* A barrier of all threads of a block, which arrive and wait at once (`waits.cpp`), is the block's. Others, and pipelines
+ * that several threads share, wait in ways of their own. */
+__device__ void __kassay_cuda_barrier() KASSAY_ABSENT("cuda::barrier of another scope, or with a function");
+__device__ void __kassay_cuda_arrivals() KASSAY_ABSENT("cuda::barrier::arrive for several threads");
+__device__ void __kassay_cuda_drop() KASSAY_ABSENT("cuda::barrier::arrive_and_drop");
+__device__ void __kassay_cuda_try() KASSAY_ABSENT("cuda::barrier::try_wait");
 __device__ void __kassay_cuda_pipeline() KASSAY_ABSENT("cuda::pipeline of several threads");
+extern "C" KASSAY_WAITS void __kassay_cuda_arrive() KASSAY_ABSENT("apart cuda::barrier::arrive");
+extern "C" KASSAY_WAITS void __kassay_cuda_wait() KASSAY_ABSENT("apart cuda::barrier::wait");
 struct __kassay_nothing { KASSAY_MEMBER void operator()() const {} };
 template <thread_scope S, typename F = __kassay_nothing> struct barrier {
     typedef int arrival_token;
-    long state;
+    long long state;
     KASSAY_DEVICE_MEMBER arrival_token arrive(long = 1) { __kassay_cuda_barrier(); return 0; }
-    KASSAY_DEVICE_MEMBER void wait(arrival_token) { __kassay_cuda_barrier(); }
+    KASSAY_DEVICE_MEMBER void wait(arrival_token &&) { __kassay_cuda_barrier(); }
     KASSAY_DEVICE_MEMBER void arrive_and_wait() { __kassay_cuda_barrier(); }
     KASSAY_DEVICE_MEMBER void arrive_and_drop() { __kassay_cuda_barrier(); }
 };
+template <> struct barrier<thread_scope_block, __kassay_nothing> {
+    typedef int arrival_token;
+    long long state;
+    /* Who comes before `init` races with it. */
+    KASSAY_DEVICE_MEMBER void kassay_read() const { (void)*(const volatile long long *)&state; }
+    KASSAY_DEVICE_MEMBER arrival_token arrive() { kassay_read(); __kassay_cuda_arrive(); return 0; }
+    KASSAY_DEVICE_MEMBER arrival_token arrive(long) { __kassay_cuda_arrivals(); return 0; }
+    KASSAY_DEVICE_MEMBER void wait(arrival_token &&) { __kassay_cuda_wait(); }
+    KASSAY_DEVICE_MEMBER void arrive_and_wait() { kassay_read(); __kassay_barrier(KASSAY_ALL_MEMORY); }
+    KASSAY_DEVICE_MEMBER void arrive_and_drop() { __kassay_cuda_drop(); }
+    KASSAY_DEVICE_MEMBER bool try_wait(arrival_token &&) { __kassay_cuda_try(); return true; }
+};
 template <thread_scope S, typename F> KASSAY_INNER void init(barrier<S, F> *, long) { __kassay_cuda_barrier(); }
+KASSAY_INNER void init(barrier<thread_scope_block> *b, long expected) {
+    b->state = expected;
+    if (expected != (long)(blockDim.x * blockDim.y * blockDim.z))
+        __kassay_trap("a cuda::barrier for all threads of its block: kassay has no other");
+}
+template <typename T, typename N> KASSAY_INNER void memcpy_async(T *to, const T *from, N bytes, barrier<thread_scope_block> &) {
+    __builtin_memcpy(to, from, (size_t)bytes);
+}
+template <typename N> KASSAY_INNER void memcpy_async(void *to, const void *from, N bytes, barrier<thread_scope_block> &) {
+    __builtin_memcpy(to, from, (size_t)bytes);
+}
+template <typename G, typename T, typename N>
+KASSAY_INNER void memcpy_async(const G &g, T *to, const T *from, N bytes, barrier<thread_scope_block> &) {
+    for (size_t i = g.thread_rank(); i < (size_t)bytes / sizeof(T); i += g.size()) to[i] = from[i];
+}
 template <thread_scope S, int N = 1> struct pipeline_shared_state {};
 enum class pipeline_role { producer, consumer };
 template <thread_scope S> struct pipeline {
@@ -159,5 +193,9 @@ template <thread_scope S> struct pipeline {
 };
 template <typename G, thread_scope S, int N, typename... A>
 KASSAY_INNER pipeline<S> make_pipeline(const G &, pipeline_shared_state<S, N> *, A...) { __kassay_cuda_pipeline(); return {}; }
-template <typename... A> KASSAY_INNER void memcpy_async(A &&...) { __kassay_cuda_pipeline(); }
+template <typename T> struct __kassay_copies { static constexpr bool value = false; };
+template <> struct __kassay_copies<barrier<thread_scope_block>> { static constexpr bool value = true; };
+template <> struct __kassay_copies<pipeline<thread_scope_thread>> { static constexpr bool value = true; };
+template <typename... A, typename = ::std::enable_if_t<!(__kassay_copies<::std::remove_reference_t<A>>::value || ...)>>
+KASSAY_INNER void memcpy_async(A &&...) { __kassay_cuda_pipeline(); }
 } // namespace cuda

@@ -86,7 +86,8 @@ pub fn file(path: &Path, options: &KernelOptions) -> Result<Vec<(String, Agreeme
 fn is_call(text: &str, entry: &Entry) -> bool {
     let line = text.lines().nth(entry.line.saturating_sub(1) as usize).unwrap_or_default();
     let rest = line.get(entry.column.saturating_sub(1) as usize..).unwrap_or_default();
-    let name = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or_default();
+    // A static function may be called through an object, whose place the call then has.
+    let name = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').unwrap_or_default();
     let is_keyword = ["if", "for", "while", "switch"].contains(&&rest[..name]);
     &rest[..name] == "asm" || name > 0 && !is_keyword && rest[name..].starts_with('(')
 }

@@ -26,6 +26,7 @@ const HANDED_OVER: &[(&str, &str)] = &[
     ("clean_copies_in_flight", COPIES),
     ("clean_event_lists", COPIES),
     ("clean_fences", ORDERS),
+    ("clean_grid_phases", GRIDS),
     ("clean_image_copy", IMAGES),
     ("clean_image_in_place", IMAGES),
     ("clean_image_layers", IMAGES),
@@ -39,6 +40,8 @@ const HANDED_OVER: &[(&str, &str)] = &[
     ("clean_warp_masks", SUB_GROUPS),
     ("clean_warp_tiles", SUB_GROUPS),
     ("race_before_copy_is_done", COPIES),
+    ("race_grid_block_barrier", GRIDS),
+    ("race_grid_next_step", GRIDS),
     ("race_narrow_scope", ORDERS),
     ("race_other_event", COPIES),
     ("race_warp_half_barrier", SUB_GROUPS),
@@ -46,6 +49,7 @@ const HANDED_OVER: &[(&str, &str)] = &[
 ];
 
 const COPIES: &str = "copies asynchronously";
+const GRIDS: &str = "lets all work-groups wait for each other";
 const IMAGES: &str = "writes images";
 const SUB_GROUPS: &str = "lets sub-groups work together";
 const ORDERS: &str = "orders accesses by atomics or fences";

@@ -8,7 +8,7 @@ use kassay_model::interface::{ArgKind, HeldIndex, Scalar, Type};
 use super::kernel::Kernel;
 use super::launch::Launch;
 use super::scalars;
-use crate::program::ids::Id;
+use crate::program::ids::{Id, id_of};
 use crate::program::{Kind, Op, Region};
 use crate::solve::integers::{Fact, Integers, Polynomial};
 
@@ -269,8 +269,8 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
             for size in extents_of_arrays(kernel).into_iter().rev() {
                 all.push(Condition::AtMost(Quantity::LocalSize(*d), Quantity::Constant(size)));
             }
-            // Where only the group's id is read in a dimension, groups are mostly flat.
-            let flat = (dimensions.len() > 1).then_some(1);
+            // Where only the group's id is read, groups are mostly flat.
+            let flat = (dimensions.len() > 1 && !tells_items_apart(kernel, *d)).then_some(1);
             for size in flat.into_iter().chain(literals(kernel)) {
                 all.push(Condition::Equal(Quantity::LocalSize(*d), Quantity::Constant(size)));
             }
@@ -313,6 +313,20 @@ pub fn candidates(kernel: &Kernel<'_>) -> Vec<Condition> {
     all.extend(with_limits);
     all.sort_by_key(strength);
     all
+}
+
+/// Whether the kernel reads ids of work-items in a dimension.
+fn tells_items_apart(kernel: &Kernel<'_>, dimension: u8) -> bool {
+    let program = kernel.program;
+    program.instructions().any(|(_, instruction)| match &instruction.op {
+        Op::Call(_, base) => match id_of(base) {
+            Some(Id::Global | Id::Local) => {
+                instruction.operands.first().and_then(|d| program.constant(*d)) == Some(dimension.into())
+            }
+            _ => base.ends_with("_linear_id"),
+        },
+        _ => false,
+    })
 }
 
 /// Conditions that numbers of the code are limits: `radius <= 2`, `get_local_size(0) >= 4`, or multiples:

@@ -14,17 +14,8 @@ use super::support::{fixtures, with_file, with_source};
 /// Fixtures with deliberate faults, or faults of their own: those of `positions` and `repair` are assertions about
 /// what arguments hold. Buffers of `bytes`, `instructions` and `tiles` are too short at first, and enlarged when a run
 /// shows it; `running_sums` is for blocks of eight threads.
-const FAULTY: [&str; 9] = [
-    "bytes",
-    "divergent_exit",
-    "instructions",
-    "last_four",
-    "opcodes",
-    "positions",
-    "repair",
-    "running_sums",
-    "tiles",
-];
+const FAULTY: [&str; 9] =
+    ["bytes", "divergent_exit", "instructions", "last_four", "opcodes", "positions", "repair", "running_sums", "tiles"];
 
 /// Runs the generated launches of a kernel; returns the results by name.
 fn simulate(under_test: &KernelUnderTest<'_>) -> Vec<(String, Simulation)> {

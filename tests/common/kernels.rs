@@ -128,16 +128,21 @@ pub fn open_suite<'c>(context: &'c Context, path: &Path) -> Result<OpenedSuite<'
 }
 
 impl OpenedSuite<'_> {
-    /// Gives tests without a local size the one that they get on a device, and leaves out those that only the
-    /// simulator runs: with barriers of several groups.
+    /// Leaves out the tests that no device of OpenCL runs, those of several groups with barriers of the grid, and gives
+    /// the others a local size.
+    pub fn prepare_for(&mut self, device: &DeviceInfo) {
+        if self.kernel.under_test.grid_barrier().is_some() {
+            self.tests.retain(|test| test.launch.range.group_counts() == [1; 3]);
+        }
+        self.choose_local(device);
+    }
+
+    /// Gives tests without a local size the one that they get on a device.
     pub fn choose_local(&mut self, device: &DeviceInfo) {
         let required = self.kernel.under_test.interface.required_local;
         for test in &mut self.tests {
             let range = &mut test.launch.range;
             range.local = Some(range.local_or_default(required, device.max_work_group_size));
-        }
-        if device.platform != "kassay" && self.kernel.under_test.grid_barrier().is_some() {
-            self.tests.retain(|test| test.launch.range.group_counts() == [1; 3]);
         }
     }
 }

@@ -38,7 +38,7 @@ impl Bench {
     fn load(path: &Path, executor: &mut OpenClExecutor) -> TestResult<Bench> {
         let context = Context::create();
         let mut opened = open_suite(&context, path)?;
-        opened.choose_local(executor.device());
+        opened.prepare_for(executor.device());
         let (under_test, tests) = (opened.kernel.under_test, opened.tests);
         let plain = executor.load(&under_test.plain(Target::SpirV)?)?;
         let mut woven = Vec::new();

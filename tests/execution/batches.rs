@@ -178,7 +178,7 @@ fn kernels_with_virtual_ids_compute_what_the_originals_do() -> TestResult {
         let name = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
         let context = Context::create();
         let mut opened = open_suite(&context, &path)?;
-        opened.choose_local(executor.device());
+        opened.prepare_for(executor.device());
         let kernel = build(&opened.kernel.under_test).map_err(|e| format!("{name}: {e}"))?;
         let programs = (executor.load(&kernel.original)?, executor.load(&kernel.batched)?);
         for test in &opened.tests {

@@ -39,7 +39,7 @@ fn native_code(under_test: &KernelUnderTest<'_>, races: bool, effort: Effort) ->
 fn check(path: &Path, device: &mut OpenClExecutor, simulator: &mut Simulator) -> TestResult<(Vec<String>, usize)> {
     let context = Context::create();
     let mut opened = open_suite(&context, path)?;
-    opened.choose_local(device.device());
+    opened.prepare_for(device.device());
     let (under_test, tests) = (opened.kernel.under_test, opened.tests);
     let bound = Precision::of(&under_test.canonical_text()).bound();
     let plain = device.load(&under_test.plain(Target::SpirV)?)?;

@@ -6,7 +6,7 @@ use kassay_model::interface::POINTER_BYTES;
 
 use super::members;
 use crate::kernel::parameters::only_called;
-use crate::llvm::{Inst, Opcode, Type, Value};
+use crate::llvm::{AddressSpace, Inst, Opcode, Type, Value};
 
 /// The pointers in the elements of a buffer.
 pub(super) struct Pointers {
@@ -68,7 +68,7 @@ impl Pointers {
         if inst.is(Opcode::LLVMLoad) {
             let ty = inst.ty();
             if ty.is_pointer() {
-                let offset = self.place(offset)?;
+                let offset = self.place(offset).filter(|_| leads_to_buffers(ty))?;
                 found.push(Loaded { offset, by: inst, copied_to: None, ty });
                 return Some(());
             }
@@ -89,6 +89,7 @@ impl Pointers {
                     continue;
                 }
                 let ty = variable.function().view().pointer_type(*spaces.get(&(place - from))?);
+                leads_to_buffers(ty).then_some(())?;
                 // Where it leads from the copy is not followed.
                 (!leads_back).then_some(())?;
                 found.push(Loaded { offset: *place, by: inst, copied_to: Some((to, place - from)), ty });
@@ -206,6 +207,11 @@ impl<'m> Flow<'_, 'm> {
         });
         values && self.slots.iter().all(|slot| holds_only(*slot, &is_in))
     }
+}
+
+/// Whether pointers of a type may lead to a buffer in global memory.
+fn leads_to_buffers(ty: Type<'_>) -> bool {
+    matches!(ty.space(), Some(AddressSpace::Global | AddressSpace::Generic))
 }
 
 /// Strips casts of a pointer.

@@ -167,6 +167,27 @@ pub struct ScalarModel {
     pub dictionary: Vec<i128>,
 }
 
+impl ScalarModel {
+    /// A scalar of an argument that is passed by value, of which nothing else is known yet.
+    pub(crate) fn new(arg: u32, offset: u64, scalar: Scalar, name: String) -> ScalarModel {
+        ScalarModel {
+            arg,
+            offset,
+            in_buffer: false,
+            list: None,
+            scalar,
+            name,
+            role: Role::Unused,
+            lower_bounds: Vec::new(),
+            upper_bounds: Vec::new(),
+            multiple_of: 1,
+            is_positive: false,
+            divides: false,
+            dictionary: Vec::new(),
+        }
+    }
+}
+
 /// Work-group sizes that the kernel supports, by dimension.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupRules {

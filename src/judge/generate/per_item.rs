@@ -25,19 +25,9 @@ pub fn scalars(summary: &AccessSummary<'_>, interface: &Interface) -> Vec<Scalar
         let ArgKind::Buffer { element: Some(element), .. } = &arg.kind else { return None };
         let scalar = scalar_layout::dense_scalar(element).filter(|scalar| scalar_layout::range(*scalar).is_some())?;
         Some(ScalarModel {
-            arg: position,
-            offset: EVERY,
             in_buffer: true,
-            list: None,
-            scalar,
-            name: format!("each of {}", arg.display_name()),
             role: Role::RowLength,
-            lower_bounds: Vec::new(),
-            upper_bounds: Vec::new(),
-            multiple_of: 1,
-            is_positive: false,
-            divides: false,
-            dictionary: Vec::new(),
+            ..ScalarModel::new(position, EVERY, scalar, format!("each of {}", arg.display_name()))
         })
     };
     summary.symbols.per_item.keys().filter_map(|position| of(*position)).collect()

@@ -173,21 +173,7 @@ fn scalars(interface: &Interface) -> Vec<ScalarModel> {
                 (false, true) => format!("{label}{}", leaf.path),
                 (false, false) => format!("{label}.{}", leaf.path),
             };
-            all.push(ScalarModel {
-                arg: arg.position,
-                offset: leaf.offset,
-                in_buffer: false,
-                list: None,
-                scalar: leaf.scalar,
-                name,
-                role: Role::Unused,
-                lower_bounds: Vec::new(),
-                upper_bounds: Vec::new(),
-                multiple_of: 1,
-                is_positive: false,
-                divides: false,
-                dictionary: Vec::new(),
-            });
+            all.push(ScalarModel::new(arg.position, leaf.offset, leaf.scalar, name));
         }
     }
     all

@@ -53,21 +53,9 @@ pub fn find(summary: &AccessSummary<'_>, interface: &Interface) -> Vec<ScalarMod
                 continue;
             }
             for (offset, scalar, name) in scalars_between(element, from, to, &label, is_alone) {
-                scalars.entry(offset).or_insert(ScalarModel {
-                    arg: position,
-                    offset,
-                    in_buffer: true,
-                    list: None,
-                    scalar,
-                    name,
-                    role: Role::Unused,
-                    lower_bounds: Vec::new(),
-                    upper_bounds: Vec::new(),
-                    multiple_of: 1,
-                    is_positive: false,
-                    divides: false,
-                    dictionary: Vec::new(),
-                });
+                scalars
+                    .entry(offset)
+                    .or_insert(ScalarModel { in_buffer: true, ..ScalarModel::new(position, offset, scalar, name) });
             }
         }
         all.extend(scalars.into_values());

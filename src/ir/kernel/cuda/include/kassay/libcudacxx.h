@@ -156,13 +156,17 @@ template <thread_scope S, typename F = __kassay_nothing> struct barrier {
     KASSAY_DEVICE_MEMBER void arrive_and_drop() { __kassay_cuda_barrier(); }
 };
 template <> struct barrier<thread_scope_block, __kassay_nothing> {
-    typedef int arrival_token;
+    struct arrival_token { const void *of; };
     long long state;
     /* Who comes before `init` races with it. */
     KASSAY_DEVICE_MEMBER void kassay_read() const { (void)*(const volatile long long *)&state; }
-    KASSAY_DEVICE_MEMBER arrival_token arrive() { kassay_read(); __kassay_cuda_arrive(); return 0; }
-    KASSAY_DEVICE_MEMBER arrival_token arrive(long) { __kassay_cuda_arrivals(); return 0; }
-    KASSAY_DEVICE_MEMBER void wait(arrival_token &&) { __kassay_cuda_wait(); }
+    KASSAY_DEVICE_MEMBER arrival_token arrive() { kassay_read(); __kassay_cuda_arrive(); return {this}; }
+    KASSAY_DEVICE_MEMBER arrival_token arrive(long) { __kassay_cuda_arrivals(); return {this}; }
+    KASSAY_DEVICE_MEMBER void wait(arrival_token &&token) {
+        __kassay_cuda_wait();
+        if (token.of != this)
+            __kassay_trap("a cuda::barrier waits for its own arrivals: this token is of another one");
+    }
     KASSAY_DEVICE_MEMBER void arrive_and_wait() { kassay_read(); __kassay_barrier(KASSAY_ALL_MEMORY); }
     KASSAY_DEVICE_MEMBER void arrive_and_drop() { __kassay_cuda_drop(); }
     KASSAY_DEVICE_MEMBER bool try_wait(arrival_token &&) { __kassay_cuda_try(); return true; }
